@@ -1,0 +1,1 @@
+"""Learning through time without cutting the gradient short."""

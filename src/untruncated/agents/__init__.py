@@ -1,0 +1,1 @@
+"""Learners that combine cells, estimators and environments."""

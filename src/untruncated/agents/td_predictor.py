@@ -1,0 +1,87 @@
+"""Online prediction of a return by semi-gradient TD(λ) with accumulating eligibility traces."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
+from untruncated.agents.linear_head import (
+    PredictorParameters,
+    init_predictor,
+    predict,
+    prediction_gradient,
+)
+from untruncated.cells.protocol import Cell, Derived
+from untruncated.estimators.online import OnlineGradient
+
+
+class TDState(NamedTuple):
+    """Everything that one stream's learner carries from step to step.
+
+    `derived` is `cell.derive` of the parameters; `eligibility` is a pytree like the parameters;
+    `carry` belongs to the gradient estimator; `value` is the last prediction.
+    """
+
+    params: PredictorParameters
+    derived: Derived
+    moments: AdamMoments
+    eligibility: PredictorParameters
+    carry: Any
+    value: Float[Array, ""]
+
+
+@dataclass(frozen=True)
+class TDPredictor:
+    """v_t predicts Σ_k discountᵏ c_{t+k+1}, the return of the cumulant c after step t.
+
+    δ_t = c_{t+1} + discount v_{t+1} - v_t, e_t = discount trace_decay e_{t-1} + ∇v_t, and Adam
+    descends along -δ_t e_t. δ_t is known one step late: v_{t+1} is made with the parameters from
+    before the update. Sutton and Barto (2018), Section 12.2.
+    """
+
+    cell: Cell
+    gradient: OnlineGradient
+    discount: float = 0.966
+    trace_decay: float = 0.9
+
+    def init(self, key: PRNGKeyArray) -> TDState:
+        """The learner before the first observation. No update is made at the first step."""
+        params = init_predictor(self.cell, key)
+        return TDState(
+            params=params,
+            derived=self.cell.derive(params.cell),
+            moments=init_moments(params),
+            eligibility=jax.tree.map(jnp.zeros_like, params),
+            carry=self.gradient.init(),
+            value=jnp.zeros(()),
+        )
+
+    def step(
+        self,
+        state: TDState,
+        x: Float[Array, " inputs"],
+        cumulant: Float[Array, ""],
+        step_size: Float[Array, ""],
+        corrections: AdamCorrections,
+    ) -> tuple[TDState, Float[Array, ""]]:
+        """Observes x_t and c_t, predicts v_t, then learns from δ_{t-1}.
+
+        Returns:
+            The new state, and v_t as made before this step's update.
+        """
+        params = state.params
+        step = self.gradient.step(params.cell, state.derived, state.carry, x)
+        value = predict(params, step.features)
+        gradient = prediction_gradient(step.features, step.pullback(params.weights), params.bias)
+
+        error = cumulant + self.discount * value - state.value
+        descent = jax.tree.map(lambda e: -error * e, state.eligibility)
+        params, moments = adam_update(params, state.moments, descent, step_size, corrections)
+        params = params._replace(cell=self.cell.constrain(params.cell))
+        decay = self.discount * self.trace_decay
+        eligibility = jax.tree.map(lambda e, g: decay * e + g, state.eligibility, gradient)
+        derived = self.cell.derive(params.cell)
+        return TDState(params, derived, moments, eligibility, step.carry, value), value

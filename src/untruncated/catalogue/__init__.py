@@ -1,0 +1,47 @@
+"""The names that a YAML may use, what each means and where it lives. Imports no jax."""
+
+import importlib
+
+from untruncated.catalogue.cells import CELLS
+from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
+from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
+from untruncated.catalogue.plots import PLOTS
+from untruncated.catalogue.programs import PROGRAMS
+
+KINDS: dict[str, dict[str, Entry]] = {
+    "cell": CELLS,
+    "credit": CREDITS,
+    "environment": ENVIRONMENTS,
+    "learner": LEARNERS,
+    "plot": PLOTS,
+    "program": PROGRAMS,
+}
+
+
+def lookup(kind: str, name: object, where: str) -> Entry:
+    """The entry called `name`, or the one that a stranger's "package.module:Name" carries.
+
+    Raises:
+        CatalogueError: There is no such name, or what it names has no `catalogue_entry`.
+    """
+    entries = KINDS[kind]
+    if isinstance(name, str) and name in entries:
+        return entries[name]
+    if isinstance(name, str) and ":" in name:
+        return _strangers_entry(kind, name, where)
+    raise CatalogueError(where, not_among(name, entries))
+
+
+def _strangers_entry(kind: str, name: str, where: str) -> Entry:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise CatalogueError(where, f"{name!r} cannot be imported: {error}") from error
+    entry = getattr(found, "catalogue_entry", None)
+    wanted = CellEntry if kind == "cell" else Entry
+    if not isinstance(entry, wanted):
+        raise CatalogueError(
+            where, f"{name!r} has no attribute catalogue_entry that is a {wanted.__name__}"
+        )
+    return entry

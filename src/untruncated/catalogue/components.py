@@ -1,0 +1,45 @@
+"""Everything but the cells that a YAML may name: environments, credit assignments, learners."""
+
+from untruncated.catalogue.entry import Entry, EnvironmentEntry, Field
+
+_DISCOUNT = Field(float, 0.966, minimum=0, below=1, meaning="discount of the predicted return")
+
+ENVIRONMENTS: dict[str, EnvironmentEntry] = {
+    "trace_conditioning": EnvironmentEntry(
+        "untruncated.environments.trace_conditioning:TraceConditioning",
+        {
+            "interval": Field(
+                int, 30, minimum=7, maximum=1000, meaning="mean steps from CS to US, E"
+            ),
+            "distractors": Field(int, 10, minimum=0, maximum=1000),
+        },
+        observation_size=lambda fields: 2 + fields["distractors"],
+    ),
+}
+
+CREDITS: dict[str, Entry] = {
+    "rtrl": Entry("untruncated.estimators.traces:RTRL"),
+    "truncated_bptt": Entry(
+        "untruncated.estimators.truncated_bptt:TruncatedBPTT",
+        {"truncation": Field(int, minimum=1, meaning="inputs unrolled at every step, T")},
+    ),
+}
+
+LEARNERS: dict[str, Entry] = {
+    "td": Entry(
+        "untruncated.agents.td_predictor:TDPredictor",
+        {
+            "discount": _DISCOUNT,
+            "trace_decay": Field(
+                float, 0.9, minimum=0, maximum=1, meaning="λ of TD(λ), 0 for TD(0)"
+            ),
+        },
+    ),
+    "delayed_return": Entry(
+        "untruncated.agents.delayed_return_predictor:DelayedReturnPredictor",
+        {
+            "discount": _DISCOUNT,
+            "delay": Field(int, 300, minimum=1, meaning="steps waited for the return"),
+        },
+    ),
+}

@@ -1,0 +1,155 @@
+"""What the catalogue says of a component: where it lives, its fields, its version. No jax here."""
+
+import difflib
+import importlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+REQUIRED = object()
+
+
+class CatalogueError(ValueError):
+    """A name or a field that the catalogue does not allow; `where` is the field's dotted path."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a component: type, default and allowed values.
+
+    A field equal to its default is left out of a run's canonical form, so a default must never
+    change: give a new meaning a new name or raise the component's `semantics`.
+    """
+
+    type: type
+    default: Any = REQUIRED
+    choices: tuple = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    below: float | None = None
+    nullable: bool = False
+    meaning: str = ""
+
+    def coerce(self, value: Any, where: str) -> Any:
+        """The value in the field's type, so that 1e-3, 0.001 and the string "1e-3" are one.
+
+        Raises:
+            CatalogueError: The value has the wrong type or is not allowed.
+        """
+        if value is None and self.nullable:
+            return None
+        value = _coerce_type(value, self.type, where)
+        if self.choices and value not in self.choices:
+            raise CatalogueError(where, not_among(value, self.choices))
+        if self.minimum is not None and value < self.minimum:
+            raise CatalogueError(where, f"must be at least {self.minimum}, not {value}")
+        if self.maximum is not None and value > self.maximum:
+            raise CatalogueError(where, f"must be at most {self.maximum}, not {value}")
+        if self.below is not None and value >= self.below:
+            raise CatalogueError(where, f"must be below {self.below}, not {value}")
+        return value
+
+
+def _coerce_type(value: Any, wanted: type, where: str) -> Any:
+    wrong = CatalogueError(where, f"must be {_NAMES[wanted]}, not {value!r}")
+    if wanted is bool or isinstance(value, bool):
+        if wanted is bool and isinstance(value, bool):
+            return value
+        raise wrong
+    if wanted is str:
+        if isinstance(value, str):
+            return value
+        raise wrong
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise wrong from None
+    if not math.isfinite(number) or (wanted is int and number != int(number)):
+        raise wrong
+    return wanted(number)
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def not_among(value: Any, allowed: Any) -> str:
+    """Says that a value is unknown, what is meant perhaps, and what is allowed."""
+    names = [str(name) for name in allowed]
+    nearest = difflib.get_close_matches(str(value), names, n=1)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    return f"unknown value {value!r}{hint} Allowed: {', '.join(names)}".replace("? ", "? ", 1)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A component: `location` is "package.module:Name", called with the fields as arguments.
+
+    `semantics` is raised when the same fields come to mean other numbers. It is part of a run's
+    identity, so raising it recomputes exactly the runs that use the component.
+    """
+
+    location: str
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    semantics: int = 1
+
+    def load(self) -> Any:
+        """Imports what `location` names."""
+        module, _, name = self.location.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def resolve(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """All fields, coerced, with defaults filled in.
+
+        Raises:
+            CatalogueError: A field is unknown, missing, or has a value that is not allowed.
+        """
+        for key in values:
+            if key not in self.fields:
+                raise CatalogueError(f"{where}.{key}", not_among(key, self.fields or ["none"]))
+        resolved = {}
+        for name, spec in self.fields.items():
+            if name in values:
+                resolved[name] = spec.coerce(values[name], f"{where}.{name}")
+            elif spec.default is REQUIRED:
+                raise CatalogueError(f"{where}.{name}", "is missing")
+            else:
+                resolved[name] = spec.default
+        return resolved
+
+    def canonical(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that differ from their defaults, and the version unless it is the first."""
+        kept = {
+            name: value
+            for name, value in resolved.items()
+            if self.fields[name].default is REQUIRED or value != self.fields[name].default
+        }
+        return kept if self.semantics == 1 else {**kept, "semantics": self.semantics}
+
+
+@dataclass(frozen=True)
+class EnvironmentEntry(Entry):
+    """An environment; `observation_size` computes its number of features from its fields."""
+
+    observation_size: Callable[[Mapping[str, Any]], int] = lambda fields: 0
+
+
+@dataclass(frozen=True)
+class CellEntry(Entry):
+    """A recurrent cell, with its costs as formulas of its resolved fields.
+
+    `parameters(fields, inputs)` counts the recurrent layer's learned numbers.
+    `flops(fields, inputs, credit)` counts a step's floating-point operations under a credit
+    assignment given with its resolved fields; see `catalogue.cells`.
+    """
+
+    credits: tuple[str, ...] = ()
+    parameters: Callable[[Mapping[str, Any], int], int] = lambda fields, inputs: 0
+    flops: Callable[[Mapping[str, Any], int, Mapping[str, Any]], int] = (
+        lambda fields, inputs, credit: 0
+    )

@@ -1,0 +1,42 @@
+"""The kinds of experiment: which components each composes, and its own fields."""
+
+from dataclasses import dataclass
+
+from untruncated.catalogue.entry import Entry, Field
+
+_STEPS = Field(int, minimum=1, meaning="environment steps of each seed")
+
+
+@dataclass(frozen=True)
+class ProgramEntry(Entry):
+    """A program; `components` are the kinds of component it takes, `tuned` if it has step sizes."""
+
+    components: tuple[str, ...] = ()
+    tuned: bool = True
+
+
+# Fields that every program has.
+COMMON: dict[str, Field] = {
+    "precision": Field(str, "float32", choices=("float32", "float64")),
+    "fidelity": Field(
+        str, "exact", choices=("exact",), meaning="the papers' equations, or their public code's"
+    ),
+}
+
+PROGRAMS: dict[str, ProgramEntry] = {
+    "online_prediction": ProgramEntry(
+        "untruncated.programs.online_prediction:build",
+        {"steps": _STEPS, **COMMON},
+        components=("environment", "cell", "credit", "learner"),
+    ),
+    "optimal_prediction": ProgramEntry(
+        "untruncated.programs.optimal_prediction:build",
+        {
+            "steps": _STEPS,
+            "discount": Field(float, 0.966, minimum=0, below=1),
+            **COMMON,
+        },
+        components=("environment",),
+        tuned=False,
+    ),
+}

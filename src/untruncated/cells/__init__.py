@@ -1,0 +1,1 @@
+"""Recurrent cells: frozen records of static choices with pure functions of pytrees."""

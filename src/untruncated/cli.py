@@ -1,0 +1,101 @@
+"""The command line: `untruncated run | table | plot | status | verify`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from untruncated.suite.errors import SuiteError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code. What a user can act on is told in one message."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options) or 0
+    except SuiteError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="untruncated", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    run = commands.add_parser("run", help="compute one run and write its result file")
+    run.add_argument("spec", help="JSON, a file with a spec or a result, or a run's hash")
+    run.add_argument("--output", type=Path, help="default: <results>/runs/<hash>.json")
+    run.add_argument("--checkpoint-seconds", type=float, default=30.0)
+    run.add_argument("--no-progress", action="store_true", help="show no progress bar")
+    run.set_defaults(command=_run)
+
+    table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
+    table.add_argument("panel", help="e.g. rtu_figure2a")
+    table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
+    table.set_defaults(command=_table)
+
+    plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
+    plot.add_argument("figure", help="e.g. rtu_figure2 or rtu_figure2a")
+    plot.add_argument("--tables", type=Path, help="default: <results>/tables/<scale>")
+    plot.add_argument("--output", type=Path, nargs="+", required=True, help="files to write")
+    plot.set_defaults(command=_plot)
+
+    status = commands.add_parser("status", help="list what is done, missing, diverged")
+    status.add_argument("figure", nargs="?", help="e.g. figure2, rtu_figure2, rtu; default: all")
+    status.set_defaults(command=_status)
+
+    verify = commands.add_parser("verify", help="check every result file")
+    verify.set_defaults(command=_verify)
+
+    for command in (run, table, plot, status, verify):
+        command.add_argument("--results", type=Path, default=Path("results"))
+        command.add_argument("--experiments", type=Path, default=Path("experiments"))
+        if command not in (run, verify):
+            command.add_argument("--scale", default="small")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from untruncated.suite.execute import execute, find_spec
+
+    spec = find_spec(options.spec, options.experiments)
+    output = options.output or options.results / "runs" / f"{spec.hash}.json"
+    execute(
+        spec,
+        output,
+        checkpoint_seconds=options.checkpoint_seconds,
+        progress=not options.no_progress,
+    )
+    print(output)
+    return 0
+
+
+def _table(options: argparse.Namespace) -> int:
+    from untruncated.suite.tables import write_table
+
+    write_table(options.panel, options.scale, options.experiments, options.results, options.output)
+    return 0
+
+
+def _plot(options: argparse.Namespace) -> int:
+    from untruncated.plots.figure import draw_figure
+
+    tables = options.tables or options.results / "tables" / options.scale
+    draw_figure(options.figure, options.scale, options.experiments, tables, options.output)
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from untruncated.suite.status import print_status
+
+    return print_status(options.figure, options.scale, options.experiments, options.results)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from untruncated.suite.status import verify_results
+
+    return verify_results(options.results / "runs")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

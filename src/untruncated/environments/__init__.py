@@ -1,0 +1,1 @@
+"""Environments: streams and tasks as pure functions over an explicit state."""

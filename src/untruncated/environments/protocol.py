@@ -1,0 +1,43 @@
+"""What every environment looks like to the code that uses it."""
+
+from typing import Any, NamedTuple, Protocol
+
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+
+
+class TimeStep(NamedTuple):
+    """What one step of an environment shows.
+
+    Leading axes (steps, then seeds) may be added to every field by `jax.lax.scan` and `jax.vmap`.
+
+    Attributes:
+        observation: what the learner sees at this step.
+        reward: the reward that arrives together with the observation; in a prediction problem,
+            the cumulant.
+        terminated: the episode ended here by the rules of the environment, so the value of what
+            follows is zero.
+        truncated: the episode ended here by a time limit only, so the value of what would have
+            followed still counts.
+    """
+
+    observation: Float[Array, "*batch features"]
+    reward: Float[Array, "*batch"]
+    terminated: Bool[Array, "*batch"]
+    truncated: Bool[Array, "*batch"]
+
+
+class Environment(Protocol):
+    """Pure functions over an explicit state, which also carries the random key.
+
+    An implementation holds its constants in a frozen dataclass, so that it is hashable and can be
+    closed over by compiled functions. A prediction problem without actions has the same two
+    methods with `step(state)`.
+    """
+
+    def reset(self, key: PRNGKeyArray) -> tuple[PyTree, TimeStep]:
+        """Start from `key`; return the state and the first time step."""
+        ...
+
+    def step(self, state: PyTree, action: Any) -> tuple[PyTree, TimeStep]:
+        """Act once; return the next state and what it shows."""
+        ...

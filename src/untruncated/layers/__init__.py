@@ -1,0 +1,1 @@
+"""Flax modules over the cells, for your own training loop."""

@@ -1,0 +1,1 @@
+"""How tables become figures."""

@@ -1,0 +1,1 @@
+"""One module per kind of experiment: composes the rooms below into one jitted program."""

@@ -1,0 +1,79 @@
+"""Learning curves in bins of equal length, and the averages reported of them."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from untruncated.catalogue.metric import Metric
+
+CURVE_POINTS = 200
+CHUNK_STEPS = 20_000  # enough to hide the cost of a call, few enough for a lively progress bar
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """How a run of `total_steps` is cut into bins of a curve, and into chunks of whole bins.
+
+    As many equal bins as the steps can be cut into, at most 200. A chunk divides the run too, so
+    that one compiled program does all of it; it has about 20,000 steps, or one bin.
+    """
+
+    total_steps: int
+
+    @property
+    def bins(self) -> int:
+        """Points of the curve."""
+        fitting = range(1, CURVE_POINTS + 1)
+        return max(bins for bins in fitting if self.total_steps % bins == 0)
+
+    @property
+    def bin_steps(self) -> int:
+        """Steps that a point of the curve averages over."""
+        return self.total_steps // self.bins
+
+    @property
+    def bin_ends(self) -> list[int]:
+        """Steps done at the end of each bin: the coordinates of the axis `curve_step`."""
+        return [self.bin_steps * (index + 1) for index in range(self.bins)]
+
+    @property
+    def chunk_steps(self) -> int:
+        """Steps per chunk."""
+        counts = range(1, self.bins + 1)
+        fitting = [n for n in counts if self.bins % n == 0 and n * self.bin_steps <= CHUNK_STEPS]
+        return self.bin_steps * max(fitting, default=1)
+
+    def sums(self, values: Float[Array, "steps *members"]) -> Float[Array, "*members bins"]:
+        """One chunk's values, summed within each of its bins."""
+        binned = values.reshape(-1, self.bin_steps, *values.shape[1:]).sum(axis=1)
+        return jnp.moveaxis(binned, 0, -1)
+
+    def record(
+        self,
+        curve: Float[Array, "*members bins"],
+        values: Float[Array, "steps *members"],
+        step: Int[Array, ""],
+    ) -> Float[Array, "*members bins"]:
+        """The curve with the sums of the chunk that starts at `step` filled in."""
+        first_bin = step // self.bin_steps
+        return jax.lax.dynamic_update_slice_in_dim(curve, self.sums(values), first_bin, axis=-1)
+
+
+def final_metrics(
+    curve: Float[np.ndarray, "*members bins"], member_axes: tuple[str, ...]
+) -> dict[str, Metric]:
+    """Mean squared return errors: over the run, over its last tenth, and the curve itself.
+
+    A member that diverged has NaN in all three from the bin in which it did.
+    """
+    bins = curve.shape[-1]
+    last = max(1, bins // 10)
+    wide = curve.astype(np.float64)
+    return {
+        "msre": Metric(member_axes, wide.mean(axis=-1).astype(curve.dtype)),
+        "msre_last_tenth": Metric(member_axes, wide[..., -last:].mean(-1).astype(curve.dtype)),
+        "msre_curve": Metric((*member_axes, "curve_step"), curve),
+    }

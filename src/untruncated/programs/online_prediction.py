@@ -1,0 +1,226 @@
+"""Online prediction on a continuing stream: step sizes × seeds, one jitted scan per chunk."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from untruncated.agents.adam import AdamCorrections, bias_corrections
+from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
+from untruncated.agents.td_predictor import TDPredictor
+from untruncated.catalogue import lookup
+from untruncated.catalogue.metric import Metric
+from untruncated.environments.returns import discounted_returns
+from untruncated.programs.curves import Timeline, final_metrics
+from untruncated.programs.streams import start_streams, stream_with_returns
+
+CACHE_BYTES = 256 * 1024
+Predictor = TDPredictor | DelayedReturnPredictor
+
+
+class Carry(NamedTuple):
+    """Streams, learners and what has been measured so far.
+
+    `recent` holds the last `delay` observations and cumulants of each seed, where the learner
+    learns from a delayed stream. `squared_error` is summed within each bin of the curve.
+    `diverged_at` is the first step whose squared error was not finite, -1 if there is none.
+    """
+
+    step: Int[Array, ""]
+    step_sizes: Float[Array, " step_sizes"]
+    streams: Any
+    recent: Any
+    learners: Any
+    squared_error: Float[Array, "step_sizes seeds bins"]
+    diverged_at: Int[Array, "step_sizes seeds"]
+
+
+@dataclass(frozen=True, eq=False)
+class OnlinePrediction:
+    """A `programs.protocol.Program`: every step size meets the same stream of each seed."""
+
+    environment: Any
+    predictor: Predictor
+    step_sizes: list[float]
+    seeds: list[int]
+    total_steps: int
+    choices: dict[str, Any]
+    unit: str = "steps"
+
+    @property
+    def members(self) -> int:
+        return len(self.step_sizes) * len(self.seeds)
+
+    @property
+    def timeline(self) -> Timeline:
+        """Bins and chunks."""
+        return Timeline(self.total_steps)
+
+    @property
+    def chunk_steps(self) -> int:
+        return self.timeline.chunk_steps
+
+    @property
+    def axes(self) -> dict[str, list]:
+        return {
+            "step_size": self.step_sizes,
+            "seed": self.seeds,
+            "curve_step": self.timeline.bin_ends,
+        }
+
+    def init(self) -> Carry:
+        # Seeds and step sizes are arguments, so that other seeds need no other compilation.
+        return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
+
+    @partial(jax.jit, static_argnums=0)
+    def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
+        keys = jax.vmap(jax.random.key)(seeds)
+        learner_keys = jax.vmap(partial(jax.random.fold_in, data=1))(keys)
+        learners = jax.vmap(self.predictor.init)(learner_keys)
+        shape = (len(self.step_sizes), len(self.seeds))
+        return Carry(
+            step=jnp.zeros((), jnp.int32),
+            streams=start_streams(self.environment, seeds),
+            recent=self._no_past(),
+            step_sizes=step_sizes,
+            learners=jax.tree.map(
+                lambda leaf: jnp.broadcast_to(leaf, (shape[0], *leaf.shape)), learners
+            ),
+            squared_error=jnp.zeros((*shape, self.timeline.bins)),
+            diverged_at=jnp.full(shape, -1, jnp.int32),
+        )
+
+    def advance(self, carry: Carry) -> Carry:
+        return _advance(self, carry)
+
+    def metrics(self, carry: Carry) -> dict[str, Metric]:
+        curve = np.asarray(carry.squared_error) / self.timeline.bin_steps
+        # A run whose members have all diverged stops early; what was not computed is not zero.
+        diverged_at = np.asarray(carry.diverged_at)[..., None]
+        lost = (diverged_at >= 0) & (np.asarray(self.timeline.bin_ends) > diverged_at)
+        return final_metrics(np.where(lost, np.nan, curve), ("step_size", "seed"))
+
+    def diverged(self, carry: Carry) -> list[dict[str, Any]]:
+        steps = np.asarray(carry.diverged_at)
+        return [
+            {
+                "step_size": self.step_sizes[i],
+                "seed": self.seeds[j],
+                "step": int(steps[i, j]),
+                "reason": "the squared return error is not finite",
+            }
+            for i, j in np.argwhere(steps >= 0)
+        ]
+
+    def _no_past(self) -> tuple | tuple[()]:
+        if isinstance(self.predictor, TDPredictor):
+            return ()
+        shape = (len(self.seeds), self.predictor.delay)
+        return jnp.zeros((*shape, self.environment.observation_size)), jnp.zeros(shape)
+
+
+@partial(jax.jit, static_argnums=0, donate_argnums=1)
+def _advance(program: OnlinePrediction, carry: Carry) -> Carry:
+    """One chunk: the streams first, then all learners in one scan over their time steps."""
+    steps, predictor = program.chunk_steps, program.predictor
+    streams, observations, cumulants, returns = jax.vmap(
+        lambda state: stream_with_returns(program.environment, predictor.discount, state, steps)
+    )(carry.streams)
+    times = carry.step + jnp.arange(steps)
+    recent, inputs = _learner_inputs(predictor, carry.recent, observations, cumulants, times)
+
+    over_seeds = jax.vmap(predictor.step, in_axes=(0, *inputs.axes, None, None))
+
+    def learn(member: tuple) -> tuple[Any, Float[Array, "steps seeds"]]:
+        learners, step_size = member
+
+        def step(learners: Any, xs: tuple) -> tuple[Any, Float[Array, " seeds"]]:
+            arrays, corrections = xs
+            return over_seeds(learners, *arrays, step_size, corrections)
+
+        return jax.lax.scan(step, learners, (inputs.arrays, inputs.corrections))
+
+    learners, values = jax.lax.map(
+        learn, (carry.learners, carry.step_sizes), batch_size=_batch_size(carry)
+    )
+    values = jnp.swapaxes(values, 0, 1)
+    squared_error = (values - returns.T[:, None, :]) ** 2
+    return Carry(
+        step=carry.step + steps,
+        step_sizes=carry.step_sizes,
+        streams=streams,
+        recent=recent,
+        learners=learners,
+        squared_error=program.timeline.record(carry.squared_error, squared_error, carry.step),
+        diverged_at=_first_not_finite(carry, squared_error, times),
+    )
+
+
+def _batch_size(carry: Carry) -> int:
+    """Step sizes to advance side by side: as many as the cache holds, in equal batches.
+
+    Batching hides the cost of launching many small kernels, until the learners' state no longer
+    fits the processor's cache.
+    """
+    count = carry.step_sizes.shape[0]
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(carry.learners)) / count
+    fitting = [n for n in range(1, count + 1) if count % n == 0 and n * size <= CACHE_BYTES]
+    return max(fitting, default=1)
+
+
+class _Inputs(NamedTuple):
+    """The arrays a predictor's step takes besides its state, time first; their axis of seeds."""
+
+    arrays: tuple
+    axes: tuple
+    corrections: AdamCorrections
+
+
+def _learner_inputs(
+    predictor: Predictor, recent: Any, observations: Array, cumulants: Array, times: Array
+) -> tuple[Any, _Inputs]:
+    time_first = partial(jnp.swapaxes, axis1=0, axis2=1)
+    if isinstance(predictor, TDPredictor):
+        # The first update is made at step 1; at step 0 the gradient is zero.
+        corrections = bias_corrections(jnp.maximum(times, 1))
+        arrays = (time_first(observations), time_first(cumulants))
+        return (), _Inputs(arrays, (0, 0), corrections)
+    delay, steps = predictor.delay, times.shape[0]
+    past = jnp.concatenate([recent[0], observations], axis=1)
+    past_cumulants = jnp.concatenate([recent[1], cumulants], axis=1)
+    recent = past[:, steps:], past_cumulants[:, steps:]
+    # The return after each past step, of which the part after `delay` steps is taken away again.
+    all_returns = jax.vmap(lambda c: discounted_returns(c, predictor.discount, steps + delay - 1))(
+        past_cumulants
+    )
+    all_returns = jnp.pad(all_returns, ((0, 0), (0, 1)))
+    seen = all_returns[:, :steps] - predictor.discount**delay * all_returns[:, delay:]
+    waited = times >= delay
+    corrections = bias_corrections(jnp.maximum(times - delay + 1, 1))
+    arrays = (*map(time_first, (observations, past[:, :steps], seen)), waited)
+    return recent, _Inputs(arrays, (0, 0, 0, None), corrections)
+
+
+def _first_not_finite(carry: Carry, squared_error: Array, times: Array) -> Array:
+    broken = ~jnp.isfinite(squared_error)
+    first = times[jnp.argmax(broken, axis=0)]
+    new = jnp.where(broken.any(axis=0), first, -1)
+    return jnp.where(carry.diverged_at >= 0, carry.diverged_at, new)
+
+
+def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
+    """The program of a resolved spec, at the given step sizes."""
+    parts = {kind: dict(fields[kind]) for kind in ("environment", "cell", "credit", "learner")}
+    classes = {kind: lookup(kind, part.pop("name"), kind).load() for kind, part in parts.items()}
+    environment = classes["environment"](**parts["environment"])
+    cell = classes["cell"](inputs=environment.observation_size, **parts["cell"])
+    gradient = classes["credit"](cell, **parts["credit"])
+    predictor = classes["learner"](cell, gradient, **parts["learner"])
+    return OnlinePrediction(
+        environment, predictor, step_sizes, fields["seeds"], fields["steps"], choices
+    )

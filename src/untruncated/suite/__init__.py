@@ -1,0 +1,1 @@
+"""Specs, results, the runner and claims: everything around a run but its science."""

@@ -1,0 +1,109 @@
+"""From what the user names to a finished result file: one run."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from untruncated.catalogue import CatalogueError, lookup
+from untruncated.suite.errors import SpecError
+from untruncated.suite.figures import SCALES, load_figures
+from untruncated.suite.results import Result, read_result
+from untruncated.suite.spec import RunSpec, resolve_run
+from untruncated.suite.tuning import choose_step_size
+
+_HASH = re.compile(r"[0-9a-f]{16}")
+
+
+def find_spec(text: str, experiments: Path) -> RunSpec:
+    """The run that `text` names: JSON, a file with a spec or a result, or a hash.
+
+    Raises:
+        SpecError: It is none of them, or the spec is not valid.
+    """
+    if text.lstrip().startswith("{"):
+        return _parse(text, "the spec given")
+    path = Path(text)
+    if path.is_file():
+        return _parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    if _HASH.fullmatch(text):
+        return _by_hash(text, experiments)
+    raise SpecError(
+        f"{text!r} is no run: give a spec as JSON, a file that holds a spec or a result, "
+        "or the 16 hex digits of a run that an experiment file asks for"
+    )
+
+
+def _parse(text: str, where: str) -> RunSpec:
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SpecError(f"{where}: not JSON ({error})") from error
+    if isinstance(raw, Mapping) and isinstance(raw.get("spec"), Mapping):
+        raw = raw["spec"]
+    try:
+        return resolve_run(raw)
+    except CatalogueError as error:
+        raise SpecError(f"{where}: {error}") from error
+
+
+def _by_hash(name: str, experiments: Path) -> RunSpec:
+    for scale in SCALES:
+        for figure in load_figures(experiments, scale).values():
+            if name in figure.runs:
+                return figure.runs[name]
+    raise SpecError(f"no experiment file under {experiments} asks for a run {name}, at any scale")
+
+
+def execute(
+    spec: RunSpec, output: Path, *, checkpoint_seconds: float = 30.0, progress: bool = True
+) -> Result:
+    """Computes a run and writes its result.
+
+    A final run reads its tuning run's result from the folder of `output`.
+
+    Raises:
+        SuiteError: The tuning result is missing or damaged, the result cannot be written, or the
+            run was stopped by a signal.
+    """
+    step_sizes, choices = _step_sizes(spec, output.parent)
+    _prepare_jax()
+    import jax
+
+    from untruncated.suite.runner import run
+
+    with jax.enable_x64(spec.fields["precision"] == "float64"):
+        build = lookup("program", spec.fields["program"], "program").load()
+        program = build(spec.fields, step_sizes, choices)
+        return run(
+            program,
+            spec.canonical,
+            output,
+            checkpoint_seconds=checkpoint_seconds,
+            progress=progress,
+        )
+
+
+def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any]]:
+    if spec.tuning is None:
+        return spec.fields.get("step_sizes", []), {}
+    choices = choose_step_size(read_result(folder / f"{spec.tuning}.json"))
+    return [choices["step_size"]], choices
+
+
+def _prepare_jax() -> None:
+    """One core unless told otherwise, and compiled programs kept between processes.
+
+    A run's inner loop is too small to share between cores: two threads are slower than one.
+    """
+    os.environ.setdefault("NPROC", "1")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+
+
+def cache_folder() -> Path:
+    """Where the suite keeps what it can make again, by the platform's convention."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "untruncated"

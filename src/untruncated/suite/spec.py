@@ -1,0 +1,154 @@
+"""Run specs: everything that changes a run's numbers, validated, in one canonical form.
+
+A spec is JSON like
+
+    {"program": "online_prediction", "steps": 200000, "environment": {...}, "cell": {...},
+     "credit": {...}, "learner": {...}, "step_sizes": [...], "seeds": [...]}
+
+A tuning run has `step_sizes`. A final run has `tuning` in their place, the hash of the tuning run
+whose best step size it takes. Fields at their defaults are left out, so that a field added later
+leaves old hashes as they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from untruncated.catalogue import CatalogueError, lookup
+from untruncated.catalogue.entry import Field, not_among
+from untruncated.suite.results import canonical_json, spec_hash
+from untruncated.suite.widths import component
+
+_STEP_SIZE = Field(float, minimum=0)
+_SEED = Field(int, minimum=0, maximum=2**31 - 1)
+SELECTIONS = ("lowest_mean_msre",)
+SEEDS_PER_BLOCK = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpec:
+    """A validated run. `fields` has every field, defaults included; `canonical` is its identity."""
+
+    fields: dict[str, Any]
+    canonical: dict[str, Any]
+
+    @cached_property
+    def hash(self) -> str:
+        """The run's name: 16 hex digits."""
+        return spec_hash(self.canonical)
+
+    @cached_property
+    def json(self) -> str:
+        """The canonical JSON text."""
+        return canonical_json(self.canonical)
+
+    @property
+    def tuning(self) -> str | None:
+        """The hash of the tuning run that this run needs, if any."""
+        return self.fields.get("tuning")
+
+
+def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
+    """Validates a run spec and brings it into canonical form.
+
+    Raises:
+        CatalogueError: Names the field and what is allowed.
+    """
+    if not isinstance(raw, Mapping):
+        raise CatalogueError(where, f"must be a mapping, not {raw!r}")
+    program = _require(raw, "program", where)
+    entry = lookup("program", program, f"{where}.program")
+    stage = _stage_fields(raw, entry.tuned, where)
+    allowed = {"program", "semantics", *entry.components, *entry.fields, *stage}
+    for key in raw:
+        if key not in allowed:
+            raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed)))
+    own = {key: raw[key] for key in raw if key in entry.fields}
+    resolved = entry.resolve(own, where)
+    fields = {"program": program, **resolved, **stage}
+    canonical = {"program": program, **entry.canonical(resolved), **stage}
+    if stage.get("selection") == SELECTIONS[0]:
+        del canonical["selection"]
+    _check_semantics(entry.semantics, raw, where)
+    for kind in entry.components:
+        fields[kind], canonical[kind] = _component(kind, raw, where)
+    _check_together(fields, where)
+    return RunSpec(fields, canonical)
+
+
+def _require(raw: Mapping[str, Any], key: str, where: str) -> Any:
+    if key not in raw:
+        raise CatalogueError(f"{where}.{key}", "is missing")
+    return raw[key]
+
+
+def _component(
+    kind: str, raw: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A component with all its fields, and its canonical form."""
+    where = f"{where}.{kind}"
+    resolved = component(kind, raw.get(kind), where)
+    entry = lookup(kind, resolved["name"], f"{where}.name")
+    if isinstance(raw[kind], Mapping):
+        _check_semantics(entry.semantics, raw[kind], where)
+    own = {key: value for key, value in resolved.items() if key != "name"}
+    return resolved, {"name": resolved["name"], **entry.canonical(own)}
+
+
+def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> None:
+    asked = values.get("semantics", current)
+    if asked != current:
+        raise CatalogueError(
+            f"{where}.semantics", f"this version computes semantics {current}, not {asked!r}"
+        )
+
+
+def _stage_fields(raw: Mapping[str, Any], tuned: bool, where: str) -> dict[str, Any]:
+    """Seeds, and where the step sizes come from."""
+    seeds = number_list(_require(raw, "seeds", where), _SEED, f"{where}.seeds")
+    if not tuned:
+        return {"seeds": seeds}
+    if "tuning" in raw:
+        tuning = raw["tuning"]
+        if not isinstance(tuning, str) or len(tuning) != 16:
+            raise CatalogueError(f"{where}.tuning", f"must be a run's 16 hex digits, not {tuning}")
+        selection = raw.get("selection", SELECTIONS[0])
+        if selection not in SELECTIONS:
+            raise CatalogueError(f"{where}.selection", not_among(selection, SELECTIONS))
+        return {"tuning": tuning, "selection": selection, "seeds": seeds}
+    sizes = _require(raw, "step_sizes", where)
+    return {"step_sizes": number_list(sizes, _STEP_SIZE, f"{where}.step_sizes"), "seeds": seeds}
+
+
+def number_list(values: Any, field: Field, where: str) -> list:
+    """A list of numbers, each coerced and checked, none twice.
+
+    Raises:
+        CatalogueError: It is no list, is empty, repeats a number, or has one that is not allowed.
+    """
+    if not isinstance(values, list | tuple) or not values:
+        raise CatalogueError(where, f"must be a list with at least one number, not {values!r}")
+    numbers = [field.coerce(value, f"{where}[{index}]") for index, value in enumerate(values)]
+    if len(set(numbers)) < len(numbers):
+        raise CatalogueError(where, f"names a number twice: {numbers}")
+    return numbers
+
+
+def _check_together(fields: Mapping[str, Any], where: str) -> None:
+    """What no single field can say: a cell's credit assignments."""
+    if "cell" in fields and "credit" in fields:
+        name = fields["cell"]["name"]
+        allowed = lookup("cell", name, f"{where}.cell.name").credits
+        credit = fields["credit"]["name"]
+        if credit not in allowed:
+            raise CatalogueError(
+                f"{where}.credit.name",
+                f"cell {name!r} cannot be trained with {credit!r}. Allowed: {', '.join(allowed)}",
+            )
+
+
+def seed_block(first: int, block: int) -> list[int]:
+    """The seeds of block number `block`, counted from the seed `first`."""
+    start = first + block * SEEDS_PER_BLOCK
+    return list(range(start, start + SEEDS_PER_BLOCK))
