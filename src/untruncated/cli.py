@@ -3,6 +3,8 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from untruncated.suite.errors import SuiteError
@@ -11,11 +13,26 @@ from untruncated.suite.errors import SuiteError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code. What a user can act on is told in one message."""
     options = _parser().parse_args(arguments)
+    log = getattr(options, "log", None)
+    _note(log, f"{options.name} started")
     try:
-        return options.command(options) or 0
+        code = options.command(options) or 0
     except SuiteError as error:
         print(f"error: {error}", file=sys.stderr)
+        _note(log, f"{options.name} failed: {error}")
         return error.exit_code
+    _note(log, f"{options.name} ended")
+    return code
+
+
+def _note(log: Path | None, text: str) -> None:
+    """Adds a line with the time to the log, if there is one; a log is never worth failing for."""
+    if log is None:
+        return
+    with suppress(OSError):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{datetime.now().isoformat(timespec='seconds')} {text}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,31 +44,34 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--output", type=Path, help="default: <results>/runs/<hash>.json")
     run.add_argument("--checkpoint-seconds", type=float, default=30.0)
     run.add_argument("--no-progress", action="store_true", help="show no progress bar")
-    run.set_defaults(command=_run)
+    run.set_defaults(command=_run, name="run")
 
     table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
     table.add_argument("panel", help="e.g. rtu_figure2a")
     table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
-    table.set_defaults(command=_table)
+    table.add_argument("--runs", type=Path, help="default: runs/ beside the folder of the tables")
+    table.set_defaults(command=_table, name="table")
 
     plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
     plot.add_argument("figure", help="e.g. rtu_figure2 or rtu_figure2a")
     plot.add_argument("--tables", type=Path, help="default: <results>/tables/<scale>")
     plot.add_argument("--output", type=Path, nargs="+", required=True, help="files to write")
-    plot.set_defaults(command=_plot)
+    plot.set_defaults(command=_plot, name="plot")
 
     status = commands.add_parser("status", help="list what is done, missing, diverged")
     status.add_argument("figure", nargs="?", help="e.g. figure2, rtu_figure2, rtu; default: all")
-    status.set_defaults(command=_status)
+    status.set_defaults(command=_status, name="status")
 
     verify = commands.add_parser("verify", help="check every result file")
-    verify.set_defaults(command=_verify)
+    verify.set_defaults(command=_verify, name="verify")
 
     for command in (run, table, plot, status, verify):
         command.add_argument("--results", type=Path, default=Path("results"))
         command.add_argument("--experiments", type=Path, default=Path("experiments"))
         if command not in (run, verify):
             command.add_argument("--scale", default="small")
+    for command in (run, table, plot):
+        command.add_argument("--log", type=Path, help="a file to note start, end and errors in")
     return parser
 
 

@@ -1,1 +1,15 @@
 """Environments: streams and tasks as pure functions over an explicit state."""
+
+from untruncated.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Environment": "protocol",
+        "TimeStep": "protocol",
+        "TraceConditioning": "trace_conditioning",
+        "discounted_returns": "returns",
+        "optimal_msre": "trace_conditioning_optimal",
+        "optimal_predictions": "trace_conditioning_optimal",
+    },
+)

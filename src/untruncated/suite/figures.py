@@ -68,6 +68,8 @@ class Figure:
     title: str
     caption: str
     scale: str
+    steps: int
+    fidelity: str
     source: Path
     panels: dict[str, Panel]
     acknowledged_edges: dict[str, str]
@@ -147,6 +149,8 @@ class _Expansion:
             title=Field(str).coerce(self.raw["title"], "title"),
             caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
             scale=self.scale_name,
+            steps=self.scale["steps"],
+            fidelity=str(self.shared.get("fidelity", "exact")),
             source=self.path,
             panels={str(name): self._panel(str(name), raw) for name, raw in panels.items()},
             acknowledged_edges=self.scale["acknowledged_edges"],

@@ -1,0 +1,50 @@
+# Needs Python 3.11–3.13, pip and make; everything else goes into .venv.
+#   make figure2               draw Figure 2 (SCALE=smoke|small|paper, CORES=all)
+#   make test                  run every test
+#   make <target>              any other target of the Snakefile: rtu_figure2, rtu_figure2a, rtu, all
+
+PYTHON ?= python3
+SCALE ?= small
+CORES ?= all
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: help test lint bench lock clean
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# The stamp is made last: an installation that was cut short is made again.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"error: {sys.executable} is Python {v[0]}.{v[1]}; 3.11 to 3.13 are supported: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: $(READY)
+	PATH="$(BIN):$$PATH" NPROC=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/snakemake --lint
+
+bench: $(READY)
+	NPROC=1 $(BIN)/python -m benchmarks
+
+# Needs uv. The lock holds no addresses, so it installs from any index.
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra cluster --extra test \
+	  --extra build --generate-hashes --no-header --quiet --output-file requirements.lock
+	$(PYTHON) .ci/environment_yml.py requirements.lock > environment.yml
+
+clean:
+	rm -rf $(VENV) .snakemake figures results/tables results/smoke results/checkpoints logs
+
+# Anything else is a target of the Snakefile.
+.DEFAULT_GOAL := help
+Makefile requirements.lock pyproject.toml: ;
+%: $(READY)
+	$(BIN)/snakemake $@ --cores $(CORES) --config scale=$(SCALE)

@@ -1,0 +1,124 @@
+"""Walks the one-way street: experiments → runs → tables → figures.
+
+Everything about what a figure needs stands in experiments/ and is expanded here, once, when
+Snakemake starts. The rules only say which command makes which file.
+"""
+
+import os
+import sys
+
+from untruncated.suite.errors import SuiteError
+from untruncated.suite.plan import make_plan
+
+try:
+    PLAN = make_plan(config)
+except SuiteError as error:
+    sys.exit(f"error: {error}")
+
+# Every job takes one core, also in the libraries, and finds this environment's commands.
+shell.prefix(f"set -eu; export NPROC=1 PATH={os.path.dirname(sys.executable)}:$PATH; ")
+
+
+def tuning_result(wildcards):
+    return PLAN.tuning_path(wildcards.run)
+
+
+def spec(wildcards):
+    return PLAN.runs[wildcards.run].json
+
+
+def table_runs(wildcards):
+    return PLAN.table_runs(wildcards.figure, wildcards.panel)
+
+
+def tables(wildcards):
+    return PLAN.tables(wildcards.figure, wildcards.panel)
+
+
+def experiment(wildcards):
+    return str(PLAN.figures[wildcards.figure].source)
+
+
+def plot_modules(wildcards):
+    return PLAN.plot_modules(wildcards.figure, wildcards.panel)
+
+
+wildcard_constraints:
+    run="[0-9a-f]{16}",
+    figure="|".join(PLAN.figures),
+    panel="[a-z]?",
+
+
+for target, files in PLAN.targets().items():
+
+    rule:
+        name:
+            target
+        default_target: target == "all"
+        input:
+            files,
+        localrule: True
+
+
+if PLAN.compute:
+
+    rule run:
+        # The tuning result is chosen by its content's name: its age says nothing.
+        input:
+            tuning=ancient(tuning_result),
+        output:
+            f"{PLAN.results}/runs/{{run}}.json",
+        log:
+            "logs/run/{run}.log",
+        conda:
+            "environment.yml"
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=720,
+        params:
+            spec=spec,
+        shell:
+            "untruncated run {params.spec:q} --output {output:q} --log {log:q}"
+
+
+rule table:
+    input:
+        runs=table_runs,
+        experiment=experiment,
+    output:
+        f"{PLAN.results}/tables/{PLAN.scale}/{{figure}}{{panel}}.csv",
+    log:
+        f"logs/table/{PLAN.scale}/{{figure}}{{panel}}.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=PLAN.scale,
+        experiments=PLAN.experiments,
+    shell:
+        "untruncated table {wildcards.figure}{wildcards.panel} --scale {params.scale}"
+        " --experiments {params.experiments:q} --output {output:q} --log {log:q}"
+
+
+rule figure:
+    input:
+        tables=tables,
+        experiment=experiment,
+        modules=plot_modules,
+    output:
+        multiext(
+            f"{PLAN.figures_folder}/{PLAN.scale}/{{figure}}{{panel}}", ".pdf", ".png"
+        ),
+    log:
+        f"logs/figure/{PLAN.scale}/{{figure}}{{panel}}.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=PLAN.scale,
+        experiments=PLAN.experiments,
+    shell:
+        "untruncated plot {wildcards.figure}{wildcards.panel} --scale {params.scale}"
+        " --experiments {params.experiments:q} --tables $(dirname {input.tables[0]:q})"
+        " --output {output:q} --log {log:q}"

@@ -1,0 +1,97 @@
+"""The recurrent layers by name. All take the size of their input from the input itself."""
+
+import flax.linen as nn
+
+from untruncated import cells
+from untruncated.cells.activations import ACTIVATIONS
+from untruncated.layers.recurrent import Recurrent
+
+
+class LinearRTU(Recurrent):
+    """Linear recurrent trace unit: f([h1; h2]) of h' = λ h + γ W x. RTU paper, Eq. 2.
+
+    Input (*batch, inputs), output (*batch, 2 width). Parameters: `nu` and `theta`, (width,);
+    `w_real` and `w_imag`, (inputs, width).
+
+    Attributes:
+        width: Number of complex units.
+        truncation: Learn through so many steps only (T-BPTT); None: exactly through all (RTRL).
+        activation: f, one of "relu", "tanh", "identity".
+        parameterisation: How λ is made of ν and θ: "exp_exp", "exp_exp_nu", "exp", "sigmoid" or
+            "direct"; "exp" and "direct" need `constrain` after every update.
+    """
+
+    activation: str = "relu"
+    parameterisation: str = "exp_exp"
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.LinearRTU:
+        return cells.LinearRTU(inputs, self.width, _known(self.activation), self.parameterisation)
+
+
+class NonlinearRTU(Recurrent):
+    """Nonlinear recurrent trace unit: [h1; h2] of h' = f(λ h + γ W x). RTU paper, Eqs. 4, 32.
+
+    Shapes, parameters and attributes are those of `LinearRTU`.
+    """
+
+    activation: str = "relu"
+    parameterisation: str = "exp_exp"
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.NonlinearRTU:
+        return cells.NonlinearRTU(
+            inputs, self.width, _known(self.activation), self.parameterisation
+        )
+
+
+class LRU(Recurrent):
+    """Linear recurrent unit: f(Re(C z) + D x) of z' = λ z + exp(γ_log) B x. RTU paper, Section 3.4.
+
+    Input (*batch, inputs), output (*batch, outputs). Parameters: `nu`, `theta`, `gamma_log`,
+    (width,); `b_real`, `b_imag`, (inputs, width); `c_real`, `c_imag`, (width, outputs); with
+    `skip` also `d`, (inputs, outputs).
+
+    Attributes:
+        width: Number of complex units.
+        truncation: Learn through so many steps only (T-BPTT); None: exactly through all (RTRL).
+        outputs: Number of outputs; as many as units if None.
+        skip: Whether there is a D.
+        activation: f, one of "relu", "tanh", "identity".
+        parameterisation: As for `LinearRTU`.
+    """
+
+    outputs: int | None = None
+    skip: bool = False
+    activation: str = "identity"
+    parameterisation: str = "exp_exp"
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.LRU:
+        activation = _known(self.activation)
+        return cells.LRU(
+            inputs, self.width, self.outputs, self.skip, activation, self.parameterisation
+        )
+
+
+class GRU(Recurrent):
+    """Gated recurrent unit, as Flax's `GRUCell`, learning by T-BPTT: `truncation` is required.
+
+    Input (*batch, inputs), output (*batch, width). Parameters, gates side by side in the order
+    reset, update, candidate: `w`, (inputs, 3 width); `u`, (width, 3 width); `bias`, (3 width,);
+    `candidate_bias`, (width,).
+
+    Attributes:
+        width: Number of units.
+        truncation: Number of steps to learn through.
+    """
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.GRU:
+        return cells.GRU(inputs, self.width)
+
+
+def _known(activation: str) -> str:
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"unknown activation {activation!r}: choose from {tuple(ACTIVATIONS)}")
+    return activation

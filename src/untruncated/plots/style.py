@@ -1,0 +1,66 @@
+"""One look for every figure: a cell has the same colour and marker wherever it appears."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import matplotlib
+
+# Okabe and Ito's palette, which stays apart for colour-blind readers.
+_SPARE_COLORS = ("#E69F00", "#56B4E9", "#F0E442", "#999999")
+_SPARE_MARKERS = ("v", "P", "X", "<")
+BASELINE_COLOR = "black"
+
+SETTINGS = {
+    "axes.grid": True,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 9,
+    "figure.dpi": 150,
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 5,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "untruncated",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+
+
+class Look(NamedTuple):
+    """How one series is drawn."""
+
+    color: str
+    marker: str
+
+
+_LOOKS = {
+    "gru": Look("#D55E00", "o"),
+    "lru": Look("#0072B2", "s"),
+    "linear_rtu": Look("#009E73", "^"),
+    "nonlinear_rtu": Look("#CC79A7", "D"),
+}
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """A look for each name: the fixed one of a known cell, or a spare one in order of naming."""
+    unknown = [name for name in dict.fromkeys(names) if name not in _LOOKS]
+    spare = {
+        name: Look(
+            _SPARE_COLORS[index % len(_SPARE_COLORS)], _SPARE_MARKERS[index % len(_SPARE_MARKERS)]
+        )
+        for index, name in enumerate(unknown)
+    }
+    return {name: _LOOKS.get(name) or spare[name] for name in names}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Applies the house style to what is drawn inside."""
+    with matplotlib.rc_context(SETTINGS):
+        yield

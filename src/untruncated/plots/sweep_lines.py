@@ -1,0 +1,116 @@
+"""A metric against a swept quantity, one line per curve; a curve that is not swept lies flat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from untruncated.plots.style import BASELINE_COLOR, looks
+
+METRIC = "msre"
+Y_LABEL = "mean squared return error"
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel from its table.
+
+    A marker is the mean over final seeds and its bar the standard error; faint dots are single
+    seeds. A point with diverged seeds is drawn as a cross at the top of the panel.
+    """
+    finals = table[(table["stage"] == "final") & (table["metric"] == METRIC)]
+    summary = summarise(finals)
+    look = looks(list(summary["cell"].unique()))
+    xs = np.sort(summary["x"].dropna().unique())
+    span = _span(xs, plot["x_scale"])
+    for curve, points in summary.groupby("curve", sort=False):
+        cell, label = points["cell"].iloc[0], points["label"].iloc[0]
+        seeds = finals[finals["curve"] == curve]
+        draw_one = _draw_flat if points["x"].isna().all() else _draw_line
+        draw_one(axes, points, seeds, look[cell], label, span)
+    baseline = table[table["metric"] == "msre_exact"]
+    if len(baseline):
+        label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
+        axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
+    _format(axes, plot, xs, span)
+
+
+def summarise(finals: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard error and counts over the seeds of each configuration.
+
+    Returns:
+        One row per configuration with columns curve, label, cell, width, x, flops, parameters,
+        mean, standard_error (NaN for a single seed), seeds, diverged.
+    """
+    keys = ["curve", "label", "cell", "width", "x", "flops", "parameters"]
+    grouped = finals.groupby(keys, sort=False, dropna=False)
+    return grouped.agg(
+        mean=("value", lambda values: values.mean(skipna=False)),
+        standard_error=("value", lambda values: values.sem(skipna=False)),
+        seeds=("value", "size"),
+        diverged=("diverged", "sum"),
+    ).reset_index()
+
+
+def _span(xs: np.ndarray, scale: str) -> tuple[float, float]:
+    """The x range with a margin; flat lines go all the way across it."""
+    if not len(xs):
+        return 0.0, 1.0
+    low, high = float(xs[0]), float(xs[-1])
+    if scale == "log":
+        factor = max(high / low, 2.0) ** 0.07
+        return low / factor, high * factor
+    margin = 0.07 * max(high - low, 1.0)
+    return low - margin, high + margin
+
+
+def _draw_line(
+    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Any, label: str, span: tuple
+) -> None:
+    points = points.sort_values("x")
+    axes.errorbar(
+        points["x"],
+        points["mean"],
+        yerr=points["standard_error"].fillna(0),
+        color=look.color,
+        marker=look.marker,
+        capsize=2,
+        label=label,
+        zorder=3,
+    )
+    axes.scatter(seeds["x"], seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
+    lost = points[points["diverged"] > 0]
+    axes.plot(
+        lost["x"],
+        np.full(len(lost), 0.97),
+        "x",
+        color=look.color,
+        transform=axes.get_xaxis_transform(),
+        clip_on=False,
+    )
+
+
+def _draw_flat(
+    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Any, label: str, span: tuple
+) -> None:
+    mean, error = points["mean"].iloc[0], points["standard_error"].fillna(0).iloc[0]
+    axes.plot(span, [mean, mean], color=look.color, linestyle="-", label=label, zorder=3)
+    axes.fill_between(span, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
+    edge = np.full(len(seeds), span[1])
+    axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
+
+
+def _format(axes: Axes, plot: Mapping[str, Any], xs: np.ndarray, span: tuple) -> None:
+    axes.set_xscale(plot["x_scale"])
+    axes.set_yscale("log")
+    axes.set_xlim(span)
+    axes.set_xlabel(plot["x_label"])
+    axes.set_ylabel(Y_LABEL)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+    if plot["x_scale"] == "linear" and 0 < len(xs) <= 12:
+        axes.xaxis.set_major_locator(FixedLocator(xs))

@@ -1,0 +1,112 @@
+"""What Snakemake needs to know: paths, targets and runs, from the experiment files and a config."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from untruncated.catalogue.entry import not_among
+from untruncated.suite.errors import SpecError
+from untruncated.suite.figures import Figure, load_figures
+from untruncated.suite.spec import RunSpec
+
+CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All figures at one scale, and where their files go.
+
+    `compute` is false if nothing may be computed: figures are drawn from cached runs alone.
+    """
+
+    scale: str
+    results: str
+    figures_folder: str
+    experiments: str
+    compute: bool
+    figures: dict[str, Figure]
+    runs: dict[str, RunSpec]
+
+    def run_path(self, name: str) -> str:
+        """A run's result file."""
+        return f"{self.results}/runs/{name}.json"
+
+    def tuning_path(self, name: str) -> list[str]:
+        """The tuning result that a run needs, if any."""
+        tuning = self.runs[name].tuning
+        return [] if tuning is None else [self.run_path(tuning)]
+
+    def table_runs(self, figure: str, panel: str) -> list[str]:
+        """The result files of a panel's table; with `compute` false, those that exist."""
+        names = dict.fromkeys(run.hash for run in self.figures[figure].panels[panel].runs)
+        paths = [self.run_path(name) for name in names]
+        return paths if self.compute else [path for path in paths if Path(path).exists()]
+
+    def tables(self, figure: str, panel: str) -> list[str]:
+        """The tables of a panel, or of all panels where `panel` is empty."""
+        panels = [panel] if panel else list(self.figures[figure].panels)
+        return [f"{self.results}/tables/{self.scale}/{figure}{name}.csv" for name in panels]
+
+    def plot_modules(self, figure: str, panel: str) -> list[str]:
+        """The source files that draw a figure: whoever edits one wants it drawn anew."""
+        shown = self.figures[figure].panels
+        kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
+        folder = Path(__file__).resolve().parents[1] / "plots"
+        return [str(folder / f"{name}.py") for name in ["figure", "style", *sorted(kinds)]]
+
+    def targets(self) -> dict[str, list[str]]:
+        """The files that each target stands for."""
+        return {
+            target: [
+                f"{self.figures_folder}/{self.scale}/{name}.{suffix}"
+                for name in sorted(names)
+                for suffix in ("pdf", "png")
+            ]
+            for target, names in targets(self.figures).items()
+        }
+
+
+def make_plan(config: Mapping[str, Any]) -> Plan:
+    """The plan for a Snakemake config.
+
+    Raises:
+        SpecError: A config key or an experiment file is not valid.
+    """
+    for key in config:
+        if key not in CONFIG_KEYS:
+            raise SpecError(f"--config {key}: unknown key; {not_among(key, CONFIG_KEYS)}")
+    scale = str(config.get("scale", "small"))
+    compute = config.get("compute", True)
+    if not isinstance(compute, bool):
+        raise SpecError(f"--config compute: must be true or false, not {compute!r}")
+    experiments = str(config.get("experiments", "experiments"))
+    figures = load_figures(Path(experiments), scale)
+    # Smoke runs prove that everything works; their numbers are not worth keeping.
+    default_results = "results/smoke" if scale == "smoke" else "results"
+    return Plan(
+        scale=scale,
+        results=str(config.get("results", default_results)),
+        figures_folder=str(config.get("figures", "figures")),
+        experiments=experiments,
+        compute=compute,
+        figures=figures,
+        runs={name: run for figure in figures.values() for name, run in figure.runs.items()},
+    )
+
+
+def targets(figures: Mapping[str, Figure]) -> dict[str, set[str]]:
+    """The figures and panels that each target draws.
+
+    `rtu_figure2a` is a panel, `rtu_figure2` a figure, `figure2` every paper's Figure 2, `rtu` a
+    paper, `all` everything.
+    """
+    known: dict[str, set[str]] = {"all": set(figures)}
+    for name, figure in figures.items():
+        number = name.removeprefix(f"{figure.paper}_")
+        for target in (name, number, figure.paper):
+            known.setdefault(target, set()).add(name)
+        for panel in figure.panels:
+            for target in (name, number):
+                known.setdefault(f"{target}{panel}", set()).add(f"{name}{panel}")
+    return known

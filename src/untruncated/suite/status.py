@@ -1,0 +1,102 @@
+"""What is done, what is missing, what diverged; and whether every result file is sound."""
+
+import sys
+from pathlib import Path
+
+from untruncated.catalogue.entry import not_among
+from untruncated.suite.errors import ResultError, SpecError
+from untruncated.suite.figures import Figure, Panel, Point, load_figures
+from untruncated.suite.plan import targets
+from untruncated.suite.results import read_result
+from untruncated.suite.spec import RunSpec, resolve_run
+from untruncated.suite.tables import describe
+
+
+def print_status(target: str | None, scale: str, experiments: Path, results: Path) -> int:
+    """Prints one line per configuration of every panel that `target` covers.
+
+    Returns:
+        0 if all runs are there and sound, 1 if not.
+
+    Raises:
+        SpecError: There is no such target.
+    """
+    figures = load_figures(experiments, scale)
+    known = targets(figures)
+    if target is not None and target not in known:
+        raise SpecError(f"unknown target: {not_among(target, known)}")
+    chosen = known[target or "all"]
+    finished = True
+    for figure in figures.values():
+        wanted = [p for p in figure.panels.values() if {figure.name, figure.name + p.name} & chosen]
+        for panel in wanted:
+            finished &= _print_panel(figure, panel, results / "runs")
+    return 0 if finished else 1
+
+
+def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
+    print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
+    lines = [_point_line(point, runs) for point in panel.points]
+    if panel.baselines:
+        lines.append((panel.baseline_label, *_states(panel.baselines, runs)))
+    for text, states, notes in lines:
+        counts = ", ".join(f"{states.count(s)} {s}" for s in sorted(set(states)))
+        print(f"  {text:<48} {counts}{'; ' if notes else ''}{'; '.join(notes)}")
+    return all(state == "done" for _, states, _ in lines for state in states)
+
+
+def _point_line(point: Point, runs: Path) -> tuple[str, list[str], list[str]]:
+    return (describe(point), *_states([point.tuning, *point.finals], runs))
+
+
+def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
+    """Done, missing or damaged for each run, and notes on divergence and step sizes."""
+    states, notes = [], []
+    for spec in specs:
+        path = runs / f"{spec.hash}.json"
+        if not path.exists():
+            states.append("missing")
+            continue
+        try:
+            result = read_result(path, spec.canonical)
+        except ResultError as error:
+            states.append("damaged")
+            notes.append(str(error))
+            continue
+        states.append("done")
+        stage = "final" if spec.tuning else "tuning"
+        if result.diverged:
+            sizes = sorted({r["step_size"] for r in result.diverged if "step_size" in r})
+            notes.append(f"{stage}: diverged at step size {', '.join(f'{s:g}' for s in sizes)}")
+        if result.choices.get("all_diverged"):
+            notes.append("every step size diverged in tuning")
+        elif result.choices.get("at_edge"):
+            notes.append(f"step size {result.choices['step_size']:g} is at the edge of its grid")
+    return states, list(dict.fromkeys(notes))
+
+
+def verify_results(runs: Path) -> int:
+    """Checks every result file in a folder, and that this version still knows its spec.
+
+    Returns:
+        0 if all are sound, 1 if not; each defect is told on a line of its own.
+    """
+    paths = sorted(runs.glob("*.json"))
+    defects = [defect for defect in map(_defect, paths) if defect]
+    for defect in defects:
+        print(f"error: {defect}", file=sys.stderr)
+    print(f"{len(paths) - len(defects)} of {len(paths)} result files in {runs} are sound")
+    return 1 if defects else 0
+
+
+def _defect(path: Path) -> str | None:
+    try:
+        result = read_result(path)
+        spec = resolve_run(result.spec)
+    except ResultError as error:
+        return str(error)
+    except ValueError as error:
+        return f"{path}: a run that this version does not know: {error}"
+    if spec.canonical != result.spec:
+        return f"{path}: its spec is not in canonical form. Rebuild it with: snakemake -f {path}"
+    return None

@@ -1,0 +1,129 @@
+"""Tidy tables: one CSV per panel, one row per (configuration, stage, step size, seed, metric).
+
+Columns: `figure`, `panel`, `scale`, `curve`, `label`, `cell`, `width`, `credit`, `truncation`
+(empty for RTRL), `x` (the panel's sweep coordinate; empty where a curve has none), `flops`,
+`parameters`, `stage` (tuning, final or baseline), `run` (the result file's hash), `step_size`,
+`at_edge` (the tuned step size is at the end of its grid), `seed` (empty where a metric has none),
+`metric`, `value` (empty if the member diverged), `diverged`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from untruncated.suite.errors import ResultError, SpecError
+from untruncated.suite.figures import Figure, Panel, Point, load_figures
+from untruncated.suite.files import atomic_path
+from untruncated.suite.results import Metric, Result, read_result
+from untruncated.suite.spec import RunSpec
+
+COLUMNS = (
+    "figure panel scale curve label cell width credit truncation x flops parameters "
+    "stage run step_size at_edge seed metric value diverged"
+).split()
+_SHOWN = 20
+
+
+def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
+    """The figure and the panel that a name such as `rtu_figure2a` stands for.
+
+    Raises:
+        SpecError: There is no such panel.
+    """
+    figure = figures.get(name[:-1])
+    if figure is None or name[-1] not in figure.panels:
+        known = [f"{f.name}{panel}" for f in figures.values() for panel in f.panels]
+        raise SpecError(f"unknown panel {name!r}. Allowed: {', '.join(sorted(known))}")
+    return figure, figure.panels[name[-1]]
+
+
+def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Path) -> None:
+    """Collects a panel's runs, from the folder `runs`, into a CSV.
+
+    Raises:
+        SuiteError: A run is missing or damaged; a message names all that are missing.
+    """
+    figure, panel = split_panel(name, load_figures(experiments, scale))
+    missing = missing_runs(panel, runs)
+    if missing:
+        listed = "\n  ".join(missing[:_SHOWN])
+        more = f"\n  and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise ResultError(
+            f"{name}: {len(missing)} of its {len(panel.runs)} runs are missing in {runs}:\n  "
+            f"{listed}{more}\nCompute them with: snakemake {name} --config scale={scale}"
+        )
+    rows = [
+        {"figure": figure.name, "panel": panel.name, "scale": scale, **row}
+        for row in panel_rows(panel, runs)
+    ]
+    with atomic_path(output) as path:
+        pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
+
+
+def missing_runs(panel: Panel, runs: Path) -> list[str]:
+    """A line for each run without a file, saying which configuration it belongs to."""
+    described = {}
+    for point in panel.points:
+        described[point.tuning.hash] = f"{describe(point)}, tuning"
+        described |= {run.hash: f"{describe(point)}, {_seeds(run)}" for run in point.finals}
+    described |= {run.hash: f"{panel.baseline_label}, {_seeds(run)}" for run in panel.baselines}
+    return [
+        f"{name}.json  {text}"
+        for name, text in described.items()
+        if not (runs / f"{name}.json").exists()
+    ]
+
+
+def _seeds(run: RunSpec) -> str:
+    seeds = run.fields["seeds"]
+    return f"seeds {seeds[0]}–{seeds[-1]}"
+
+
+def describe(point: Point) -> str:
+    """A configuration in a few words, e.g. "gru of width 8, truncated_bptt 45"."""
+    truncation = point.credit.get("truncation", "")
+    return f"{point.cell['name']} of width {point.cell['width']}, {point.credit['name']} " + str(
+        truncation
+    )
+
+
+def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a panel's table, without the columns that are the same for all."""
+    x = panel.plot["x"]
+    for point in panel.points:
+        costs = {"flops": point.flops, "parameters": point.parameters}
+        fixed = {
+            "curve": point.curve,
+            "label": point.label,
+            "cell": point.cell["name"],
+            "width": point.cell["width"],
+            "credit": point.credit["name"],
+            "truncation": point.credit.get("truncation"),
+            "x": (costs | point.sweep).get(x),
+            **costs,
+        }
+        for stage, run in [("tuning", point.tuning), *(("final", f) for f in point.finals)]:
+            yield from _result_rows({**fixed, "stage": stage}, run, runs)
+    for run in panel.baselines:
+        fixed = {"curve": "baseline", "label": panel.baseline_label, "stage": "baseline"}
+        yield from _result_rows(fixed, run, runs)
+
+
+def _result_rows(fixed: dict[str, Any], run: RunSpec, runs: Path) -> Iterator[dict[str, Any]]:
+    result = read_result(runs / f"{run.hash}.json", run.canonical)
+    fixed = {**fixed, "run": run.hash, "at_edge": result.choices.get("at_edge")}
+    diverged = {(record.get("step_size"), record.get("seed")) for record in result.diverged}
+    for name, metric in result.metrics.items():
+        if set(metric.axes) <= {"step_size", "seed"}:
+            for member, value in _members(result, metric):
+                lost = (member.get("step_size"), member.get("seed")) in diverged
+                yield {**fixed, **member, "metric": name, "value": value, "diverged": lost}
+
+
+def _members(result: Result, metric: Metric) -> Iterator[tuple[dict[str, Any], float]]:
+    for index in np.ndindex(metric.values.shape):
+        member = {axis: result.axes[axis][i] for axis, i in zip(metric.axes, index, strict=True)}
+        yield member, float(metric.values[index])
