@@ -18,6 +18,7 @@ params = rtu_params, head.init(jax.random.key(2), features)
 
 
 def learn_step(state, example):
+    """Predict, compare, follow the gradient: the past is in the layer's carry."""
     params, moments, carry = state
     x, target = example
 

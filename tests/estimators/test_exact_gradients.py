@@ -24,10 +24,9 @@ RTUS = [
     for parameterisation in PARAMETERISATIONS
 ]
 LRUS = [
-    *(LRU(INPUTS, WIDTH, None, True, "tanh", name) for name in PARAMETERISATIONS),
-    *(LRU(INPUTS, WIDTH, None, False, activation) for activation in ACTIVATIONS),
-    LRU(INPUTS, WIDTH, 1, False),
-    LRU(INPUTS, WIDTH, 1, True, "relu"),
+    *(LRU(INPUTS, WIDTH, parameterisation=name) for name in PARAMETERISATIONS),
+    LRU(INPUTS, WIDTH, outputs=None, skip=True, activation="tanh"),
+    LRU(INPUTS, WIDTH, outputs=1, skip=True, activation="relu"),
 ]
 
 
@@ -47,10 +46,8 @@ def _losses(cell, seed=0):
     return inputs, resets, weights
 
 
-# Compiling takes nearly all the time, and level 0 halves it.
-@partial(
-    jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0}
-)
+# Compiling takes nearly all the time, and is a third faster at level 0.
+@partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0})
 def _both_gradients(cell, params, inputs, resets, weights):
     """The gradient of Σ weights · features by RTRL, one step at a time, and by full BPTT."""
     estimator, derived = RTRL(cell), cell.derive(params)
@@ -89,7 +86,9 @@ def test_rtrl_equals_full_bptt(cell):
     _assert_leaves_agree(*_both_gradients(cell, params, *_losses(cell)))
 
 
-@pytest.mark.parametrize("cell", [c(INPUTS, WIDTH) for c in (LinearRTU, NonlinearRTU, LRU)], ids=str)
+@pytest.mark.parametrize(
+    "cell", [c(INPUTS, WIDTH) for c in (LinearRTU, NonlinearRTU, LRU)], ids=str
+)
 def test_eigenvalues_next_to_the_unit_circle(cell):
     radius = np.array([0.9991, 0.9999, 0.99999, 0.9999999])
     angle = np.array([1e-3, 0.3, 2.0, 6.0])
@@ -99,12 +98,19 @@ def test_eigenvalues_next_to_the_unit_circle(cell):
     _assert_leaves_agree(*_both_gradients(cell, params, *_losses(cell)))
 
 
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
-@pytest.mark.parametrize("cell", [LinearRTU, NonlinearRTU, LRU])
 @pytest.mark.parametrize(("parameterisation", "nu"), [("exp", 0.0), ("direct", 1.0)])
-def test_guards_keep_gradients_finite_at_radius_one(cell, parameterisation, nu, precision):
+@pytest.mark.parametrize(
+    ("cell", "precision"),
+    [
+        (LinearRTU, np.float64),
+        (NonlinearRTU, np.float64),
+        (LRU, np.float64),
+        (LinearRTU, np.float32),
+    ],
+)
+def test_guards_keep_gradients_finite_at_radius_one(cell, precision, parameterisation, nu):
+    cell = cell(INPUTS, WIDTH, parameterisation=parameterisation)
     with jax.enable_x64(precision == np.float64):
-        cell = cell(INPUTS, WIDTH, parameterisation=parameterisation)
         params = cell.init(jax.random.key(1))
         edge = params._replace(nu=jnp.full_like(params.nu, nu))
         np.testing.assert_array_equal(edge.nu, cell.constrain(edge).nu)

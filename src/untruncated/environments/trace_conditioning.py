@@ -109,16 +109,16 @@ class TraceConditioning:
         counters = self._advance(state.counters, draws)
         return State(state.key, state.t + 1, counters), self._read(counters)
 
-    def unroll(self, state: State, steps: int) -> tuple[State, TimeStep]:
+    def unroll(self, state: State, steps: int, ahead: int = 0) -> tuple[State, TimeStep]:
         """Make `steps` steps; bit for bit what as many calls of `step` give, but much faster.
 
         Returns:
-            The state after the last step and the time steps stacked along a leading axis of
-            length `steps`.
+            The state after `steps` steps, at least one, and the time steps stacked along a leading
+            axis of length `steps + ahead`: the last `ahead` are what will come next.
         """
         # What a step draws depends on its index alone, so all draws are made at once. The scan
         # that remains is integer arithmetic on one small array.
-        times = state.t + jnp.arange(steps, dtype=jnp.int32)
+        times = state.t + jnp.arange(steps + ahead, dtype=jnp.int32)
         draws = self._draws(self._uniforms(state.key, times))
 
         def advance(
@@ -127,8 +127,8 @@ class TraceConditioning:
             counters = self._advance(counters, draws)
             return counters, counters
 
-        counters, history = jax.lax.scan(advance, state.counters, draws)
-        return State(state.key, state.t + steps, counters), self._read(history)
+        _, history = jax.lax.scan(advance, state.counters, draws)
+        return State(state.key, state.t + steps, history[steps - 1]), self._read(history)
 
     def _uniforms(
         self, key: PRNGKeyArray, times: Int32[Array, " steps"]

@@ -26,11 +26,10 @@ def stream_with_returns(
 ]:
     """The stream's state after `steps` steps, and their observations, cumulants and returns.
 
-    Returns look past the chunk's end, so the stream is run ahead, and goes on from where it was.
+    Returns look past the chunk's end, at what the stream will bring next.
     """
-    state, time_steps = environment.unroll(state, steps)
-    _, ahead = environment.unroll(state, tail_steps(discount))
+    state, time_steps = environment.unroll(state, steps, ahead=tail_steps(discount))
     float_type = jnp.result_type(float)
-    cumulants = jnp.concatenate([time_steps.reward, ahead.reward]).astype(float_type)
+    cumulants = time_steps.reward.astype(float_type)
     returns = discounted_returns(cumulants, discount, steps)
-    return state, time_steps.observation.astype(float_type), cumulants[:steps], returns
+    return state, time_steps.observation[:steps].astype(float_type), cumulants[:steps], returns

@@ -1,0 +1,164 @@
+"""Parameter and operation counts of the cells against the cells themselves and against XLA."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from untruncated.catalogue.cells import CELLS
+from untruncated.estimators.traces import RTRL
+from untruncated.suite.widths import component, flops, parameters, resolve_width
+
+TRUNCATIONS = [1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45]
+
+
+def _resolve(**cell):
+    return component("cell", cell, "cell")
+
+
+def _load(cell, inputs):
+    fields = {key: value for key, value in cell.items() if key != "name"}
+    return CELLS[cell["name"]].load()(inputs=inputs, **fields)
+
+
+@pytest.mark.parametrize("inputs", [1, 12, 64])
+@pytest.mark.parametrize("width", [1, 7, 192])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"name": "linear_rtu"},
+        {"name": "nonlinear_rtu", "parameterisation": "direct"},
+        {"name": "lru"},
+        {"name": "lru", "outputs": 1},
+        {"name": "lru", "outputs": 5, "skip": True},
+        {"name": "lru", "skip": True},
+        {"name": "gru"},
+    ],
+    ids=str,
+)
+def test_parameters_are_as_many_as_the_cell_has(cell, width, inputs):
+    cell = _resolve(**cell, width=width)
+    params = jax.eval_shape(_load(cell, inputs).init, jax.random.key(0))
+    assert parameters(cell, inputs) == sum(leaf.size for leaf in jax.tree.leaves(params))
+
+
+def test_every_cell_is_counted_here():
+    assert set(CELLS) == {"linear_rtu", "nonlinear_rtu", "lru", "gru"}
+
+
+def test_parameters_by_hand():
+    # Control, d = 64: about 24k for every cell.
+    assert parameters(_resolve(name="linear_rtu", width=192), 64) == 24_960
+    assert parameters(_resolve(name="nonlinear_rtu", width=192), 64) == 24_960
+    assert parameters(_resolve(name="gru", width=64), 64) == 24_832
+    assert parameters(_resolve(name="lru", width=83), 64) == 24_651
+    assert parameters(_resolve(name="lru", width=73, skip=True), 64) == 24_893
+    assert parameters(_resolve(name="lru", width=96, outputs=64), 64) == 24_864
+
+
+def _xla_flops(function, *arguments):
+    options = {"xla_backend_optimization_level": 0}
+    return jax.jit(function).lower(*arguments).compile(options).cost_analysis()["flops"]
+
+
+def _rtrl_step(cell):
+    """One step of RTRL, its gradient included, and abstract arguments for it."""
+    estimator = RTRL(cell)
+
+    def step(params, carry, x, cotangents):
+        made = estimator.step(params, cell.derive(params), carry, x)
+        return made.carry, made.features, made.pullback(cotangents)
+
+    return step, estimator.init()
+
+
+def _unrolled_step(cell, truncation):
+    """One step of T-BPTT without a loop, of which XLA would count the body once."""
+
+    def step(params, start, inputs, cotangents):
+        def end(params):
+            derived, state = cell.derive(params), start
+            drives = [cell.drive(params, derived, x) for x in inputs]
+            for drive in drives:
+                state = cell.step(params, derived, state, drive)
+            return cell.features(params, state, inputs[-1]), state
+
+        features, pullback, state = jax.vjp(end, params, has_aux=True)
+        return state, features, pullback(cotangents)[0]
+
+    return step, cell.initial_state()
+
+
+@pytest.mark.parametrize(
+    ("cell", "inputs", "credit", "measured", "counted"),
+    [
+        ({"name": "linear_rtu", "width": 45}, 12, None, 13_275, 12_600),
+        ({"name": "linear_rtu", "width": 192}, 64, None, 236_352, 243_456),
+        ({"name": "nonlinear_rtu", "width": 36}, 12, None, None, 14_760),
+        ({"name": "nonlinear_rtu", "width": 192}, 64, None, None, 368_256),
+        ({"name": "lru", "width": 27}, 12, None, None, 14_850),
+        ({"name": "lru", "width": 96, "outputs": 64}, 64, None, None, 183_168),
+        ({"name": "lru", "width": 40, "skip": True}, 12, None, None, 29_120),
+        ({"name": "gru", "width": 16}, 12, 5, 39_967, 45_120),
+        ({"name": "gru", "width": 8}, 12, 10, 32_199, 33_600),
+        ({"name": "gru", "width": 1}, 12, 45, 19_360, 13_230),
+        ({"name": "lru", "width": 14}, 12, 5, None, 14_476),
+        ({"name": "lru", "width": 96, "outputs": 64}, 64, 4, None, 369_792),
+        ({"name": "linear_rtu", "width": 45}, 12, 5, None, 40_230),
+        ({"name": "nonlinear_rtu", "width": 45}, 12, 5, None, 41_580),
+    ],
+    ids=str,
+)
+def test_operations_are_within_a_factor_of_two_of_xlas(cell, inputs, credit, measured, counted):
+    cell = _resolve(**cell)
+    credit = component(
+        "credit",
+        {"name": "truncated_bptt", "truncation": credit} if credit else "rtrl",
+        "credit",
+    )
+    assert flops(cell, credit, inputs) == counted
+    made = _load(cell, inputs)
+    if credit["name"] == "rtrl":
+        (step, carry), x = _rtrl_step(made), jnp.zeros(inputs)
+    else:
+        step, carry = _unrolled_step(made, credit["truncation"])
+        x = jnp.zeros((credit["truncation"], inputs))
+    params = jax.eval_shape(made.init, jax.random.key(0))
+    cotangents = tuple(jnp.zeros(size) for size in made.feature_sizes)
+    by_xla = _xla_flops(step, params, carry, x, cotangents)
+    assert by_xla / 2 < counted < by_xla * 2
+    if measured is not None:
+        # What the table in the documentation says; the compiler may change a little.
+        assert abs(by_xla / measured - 1) < 0.25
+
+
+def _width(cell, credit, budget=15_000, inputs=12):
+    credit = component("credit", credit, "credit")
+    return resolve_width({**cell, "width": {"flops": budget}}, credit, inputs, "run")["width"]
+
+
+def test_rtrl_widths_at_15000_operations():
+    assert _width({"name": "linear_rtu"}, "rtrl") == 53
+    assert _width({"name": "nonlinear_rtu"}, "rtrl") == 36
+    assert _width({"name": "lru"}, "rtrl") == 27
+    assert _width({"name": "lru", "outputs": 1}, "rtrl") == 51
+
+
+@pytest.mark.parametrize(
+    ("name", "widths"),
+    [
+        ("gru", [22, 14, 7, 4, 3, 2, 1, 1, 1, 1, 1]),
+        ("lru", [30, 24, 14, 8, 5, 4, 3, 2, 2, 2, 1]),
+    ],
+)
+def test_truncated_widths_at_15000_operations(name, widths):
+    credits = [{"name": "truncated_bptt", "truncation": t} for t in TRUNCATIONS]
+    assert [_width({"name": name}, credit) for credit in credits] == widths
+    for credit, width in zip(credits, widths, strict=True):
+        used = flops(_resolve(name=name, width=width), credit, 12)
+        assert used <= 15_000 < flops(_resolve(name=name, width=width + 1), credit, 12)
+
+
+def test_a_truncated_gru_uses_what_integers_allow():
+    gru = _resolve(name="gru", width=1)
+    assert flops(gru, {"name": "truncated_bptt", "truncation": 25}, 12) == 7_350
+    assert flops(gru, {"name": "truncated_bptt", "truncation": 45}, 12) == 13_230

@@ -1,0 +1,123 @@
+"""How a run's steps are cut into bins and chunks, and what is summed in them."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from untruncated.programs import curves
+from untruncated.programs.curves import Timeline, final_metrics
+
+COUNTS = [
+    *range(1, 30),
+    *range(190, 211),
+    *range(390, 411),
+    997,  # a prime
+    2 * 997,
+    1_000,
+    19_999,
+    20_000,
+    20_001,
+    100_000,
+    123_456,
+    200_000,
+    600_000,
+    2_000_000,
+    10_000_019,  # a prime
+]
+
+
+@pytest.mark.parametrize("chunk", [1, 64, 20_000])
+def test_bins_and_chunks_divide_the_run(monkeypatch, chunk):
+    monkeypatch.setattr(curves, "CHUNK_STEPS", chunk)
+    for total in COUNTS:
+        timeline = Timeline(total)
+        assert 1 <= timeline.bins <= 200
+        assert timeline.bins * timeline.bin_steps == total
+        assert total % timeline.chunk_steps == 0
+        assert timeline.chunk_steps % timeline.bin_steps == 0
+        assert timeline.chunk_steps <= max(chunk, timeline.bin_steps)
+        assert timeline.bin_ends == [
+            timeline.bin_steps * (index + 1) for index in range(timeline.bins)
+        ]
+        assert timeline.bin_ends[-1] == total
+
+
+def test_as_many_bins_as_fit_and_chunks_as_long_as_allowed():
+    for total in COUNTS:
+        timeline = Timeline(total)
+        assert timeline.bins == max(n for n in range(1, 201) if total % n == 0)
+        longer = [
+            n * timeline.bin_steps
+            for n in range(1, timeline.bins + 1)
+            if timeline.bins % n == 0 and n * timeline.bin_steps <= 20_000
+        ]
+        assert timeline.chunk_steps == max(longer, default=timeline.bin_steps)
+
+
+@pytest.mark.parametrize(
+    ("total", "bins", "chunk"),
+    [
+        (1, 1, 1),
+        (200, 200, 200),
+        (997, 1, 997),
+        (20_000, 200, 20_000),
+        (200_000, 200, 20_000),
+        (600_000, 200, 15_000),
+        (2_000_000, 200, 20_000),
+        (10_000_000, 200, 50_000),
+    ],
+)
+def test_timelines_by_hand(total, bins, chunk):
+    assert (Timeline(total).bins, Timeline(total).chunk_steps) == (bins, chunk)
+
+
+@pytest.mark.parametrize("members", [(), (3,), (2, 3)])
+def test_curve_filled_chunk_by_chunk_has_the_sums_of_its_bins(monkeypatch, members):
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 120)
+    timeline = Timeline(1_200)
+    assert (timeline.bins, timeline.bin_steps, timeline.chunk_steps) == (200, 6, 120)
+    values = np.random.default_rng(0).normal(size=(1_200, *members)).astype(np.float32)
+    curve = jnp.zeros((*members, timeline.bins))
+    for start in range(0, 1_200, timeline.chunk_steps):
+        chunk = jnp.asarray(values[start : start + timeline.chunk_steps])
+        curve = timeline.record(curve, chunk, jnp.int32(start))
+    expected = np.stack([values[6 * i : 6 * i + 6].sum(axis=0) for i in range(200)], axis=-1)
+    np.testing.assert_allclose(curve, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_record_leaves_other_bins_alone(monkeypatch):
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 20)
+    timeline = Timeline(400)
+    before = jnp.full((2, 200), 7.0)
+    after = np.asarray(timeline.record(before, jnp.ones((20, 2)), jnp.int32(40)))
+    assert (after[:, 20:30] == 2.0).all()
+    assert (np.delete(after, range(20, 30), axis=1) == 7.0).all()
+
+
+def test_final_metrics_by_hand():
+    curve = np.arange(2 * 25, dtype=np.float32).reshape(2, 25)
+    metrics = final_metrics(curve, ("seed",))
+    assert {name: metric.axes for name, metric in metrics.items()} == {
+        "msre": ("seed",),
+        "msre_last_tenth": ("seed",),
+        "msre_curve": ("seed", "curve_step"),
+    }
+    np.testing.assert_array_equal(metrics["msre"].values, [12.0, 37.0])
+    # A tenth of 25 bins is two whole ones.
+    np.testing.assert_array_equal(metrics["msre_last_tenth"].values, [23.5, 48.5])
+    np.testing.assert_array_equal(metrics["msre_curve"].values, curve)
+    assert all(metric.values.dtype == np.float32 for metric in metrics.values())
+
+
+def test_last_tenth_of_a_short_curve_is_its_last_bin():
+    metrics = final_metrics(np.array([[5.0, 3.0, 1.0]]), ("seed",))
+    np.testing.assert_array_equal(metrics["msre_last_tenth"].values, [1.0])
+
+
+def test_a_member_lost_half_way_has_no_average_but_keeps_its_curve():
+    curve = np.ones((2, 20), np.float32)
+    curve[1, 7:] = np.nan
+    metrics = final_metrics(curve, ("seed",))
+    np.testing.assert_array_equal(metrics["msre"].values, [1.0, np.nan])
+    np.testing.assert_array_equal(metrics["msre_last_tenth"].values, [1.0, np.nan])
+    np.testing.assert_array_equal(metrics["msre_curve"].values[1, :7], np.ones(7))

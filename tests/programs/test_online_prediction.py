@@ -1,0 +1,222 @@
+"""Online prediction: batches, chunks, compilations, divergence, and the floor nobody may beat."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from untruncated.agents.adam import bias_corrections
+from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.environments.trace_conditioning_optimal import constant_msre
+from untruncated.programs import curves, online_prediction, optimal_prediction
+from untruncated.programs.online_prediction import _advance
+from untruncated.programs.streams import start_streams, stream_with_returns
+from untruncated.suite.spec import resolve_run
+
+SEED, SEEDS, SIZES, STEPS = 7, [3, 0, 7, 12, 5], [1e-2, 1e-3, 1e-4], 200
+LEARNERS = pytest.mark.parametrize("learner", ["td", "delayed_return"])
+
+
+def _program(learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay=50):
+    spec = resolve_run(
+        {
+            "program": "online_prediction",
+            "steps": steps,
+            "environment": {"name": "trace_conditioning", "interval": 10},
+            "cell": {"name": "linear_rtu", "width": width},
+            "credit": "rtrl",
+            "learner": {
+                "name": learner,
+                "discount": 0.9,
+                **({"delay": delay} if learner == "delayed_return" else {}),
+            },
+            "step_sizes": sizes,
+            "seeds": seeds,
+        }
+    )
+    return online_prediction.build(spec.fields, spec.fields["step_sizes"], {})
+
+
+def _run(program):
+    carry = program.init()
+    for _ in range(program.total_steps // program.chunk_steps):
+        carry = program.advance(carry)
+    return carry
+
+
+def _metrics(program, carry=None):
+    carry = _run(program) if carry is None else carry
+    return {name: metric.values for name, metric in program.metrics(carry).items()}
+
+
+@functools.cache
+def _batch(learner):
+    """Three step sizes, five seeds, 200 steps in one chunk; 200 bins, so the curve has each step.
+
+    Compiling takes seconds, so the tests share it.
+    """
+    program = _program(learner)
+    assert program.chunk_steps == STEPS
+    carry = _run(program)
+    return carry, _metrics(program, carry)
+
+
+def test_a_seed_sees_the_same_stream_alone_and_in_a_batch():
+    environment, steps = TraceConditioning(10), 500
+
+    @jax.jit
+    def observe(seeds):
+        return jax.vmap(lambda state: stream_with_returns(environment, 0.9, state, steps)[1:])(
+            start_streams(environment, seeds)
+        )
+
+    alone, batch = observe(jnp.array([SEED])), observe(jnp.array(SEEDS))
+    for one, many in zip(alone, batch, strict=True):
+        np.testing.assert_array_equal(one[0], many[2])
+    assert not np.array_equal(batch[0][0], batch[0][2])
+
+
+@LEARNERS
+def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(learner):
+    alone, batch = _metrics(_program(learner, [1e-3], [SEED])), _batch(learner)[1]
+    assert alone["msre_curve"].shape == (1, 1, STEPS)
+    curve = alone["msre_curve"][0, 0]
+    np.testing.assert_allclose(curve, batch["msre_curve"][1, 2], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(alone["msre"][0, 0], batch["msre"][1, 2], rtol=1e-5)
+    others = np.delete(batch["msre"].ravel(), 1 * 5 + 2)
+    assert np.all(np.abs(others / alone["msre"][0, 0] - 1) > 1e-4)
+
+
+@LEARNERS
+def test_chunks_change_no_number_and_need_one_compilation(monkeypatch, learner):
+    whole_carry, whole = _batch(learner)
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)
+    program = _program(learner)
+    before = _advance._cache_size()
+    carry = _run(program)
+    assert program.chunk_steps == 50
+    assert carry.step == whole_carry.step == STEPS
+    assert _advance._cache_size() == before + 1
+
+    learnt, expected = carry.learners.params, whole_carry.learners.params
+    for a, b in zip(jax.tree.leaves(learnt), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+        if learner == "td":
+            np.testing.assert_array_equal(a, b)
+    # Returns are sums from the end of a chunk backwards, so their last digit may differ.
+    for name, values in _metrics(program, carry).items():
+        np.testing.assert_allclose(values, whole[name], rtol=1e-5, atol=1e-7, err_msg=name)
+
+
+def test_what_is_compiled_names_neither_seeds_nor_step_sizes():
+    programs = _program(seeds=[1, 2], sizes=[0.5]), _program(seeds=[77, 3], sizes=[1e-5])
+    carries = [jax.eval_shape(program.init) for program in programs]
+    texts = {
+        _advance.lower(program, carry).as_text()
+        for program, carry in zip(programs, carries, strict=True)
+    }
+    assert len(texts) == 1
+
+
+@LEARNERS
+def test_error_equals_brute_force(learner):
+    """Every prediction made step by step, every return summed term by term."""
+    tail, program = 200, _program(learner)
+    predictor, environment = program.predictor, program.environment
+    delay = getattr(predictor, "delay", 0)
+    key = jax.random.key(SEED)
+    stream = environment.start(jax.random.fold_in(key, 0))
+    _, seen = jax.jit(environment.unroll, static_argnums=1)(stream, STEPS + tail)
+    observations, cumulants = map(np.asarray, (seen.observation, seen.reward))
+    state = jax.jit(predictor.init)(jax.random.fold_in(key, 1))
+    step, corrections = jax.jit(predictor.step), jax.jit(bias_corrections)
+    errors = []
+    for t in range(STEPS):
+        if delay:
+            past = max(t - delay, 0)
+            cut = np.float32(0.9 ** np.arange(delay) @ cumulants[past + 1 :][:delay])
+            inputs = observations[t], observations[past], cut, t >= delay
+            count = max(t - delay + 1, 1)
+        else:
+            inputs, count = (observations[t], cumulants[t]), max(t, 1)
+        state, value = step(state, *inputs, np.float32(1e-2), corrections(np.int32(count)))
+        future = cumulants[t + 1 : t + 1 + tail]
+        errors.append((float(value) - 0.9 ** np.arange(tail) @ future) ** 2)
+    metrics = _batch(learner)[1]
+    np.testing.assert_allclose(metrics["msre_curve"][0, 2], errors, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(metrics["msre"][0, 2], np.mean(errors), rtol=1e-4)
+    last = np.mean(errors[-STEPS // 10 :])
+    np.testing.assert_allclose(metrics["msre_last_tenth"][0, 2], last, rtol=1e-4)
+
+
+def test_a_diverged_member_is_recorded_and_disturbs_no_other(monkeypatch):
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)
+    program = _program(sizes=[1e-2, 1e30, 1e-3], seeds=[3, 0])
+    carry = program.advance(program.init())
+    early, early_metrics = program.diverged(carry), _metrics(program, carry)
+    for _ in range(3):
+        carry = program.advance(carry)
+    records, metrics = program.diverged(carry), _metrics(program, carry)
+    assert records == early
+    assert [(r["step_size"], r["seed"]) for r in records] == [(1e30, 3), (1e30, 0)]
+    for j, record in enumerate(records):
+        assert set(record) == {"step_size", "seed", "step", "reason"}
+        assert "not finite" in record["reason"]
+        # Bins are single steps: finite before the first lost one, NaN from it on, also in what a
+        # run that stops after its first chunk has never computed.
+        assert 1 <= record["step"] < 50
+        for curve in (early_metrics["msre_curve"][1, j], metrics["msre_curve"][1, j]):
+            assert np.isfinite(curve[: record["step"]]).all()
+            assert np.isnan(curve[record["step"] :]).all()
+        for name in ("msre", "msre_last_tenth"):
+            assert np.isnan(early_metrics[name][1, j]) and np.isnan(metrics[name][1, j])
+    for name, values in _batch("td")[1].items():
+        np.testing.assert_allclose(
+            metrics[name][[0, 2]], values[:2, :2], rtol=1e-5, atol=1e-7, err_msg=name
+        )
+
+
+@functools.cache
+def _bayes(steps, seeds):
+    return _metrics(
+        optimal_prediction.OptimalPrediction(TraceConditioning(10), 0.9, list(seeds), steps)
+    )
+
+
+@LEARNERS
+def test_nothing_beats_the_bayes_optimal_predictor(learner):
+    steps, seeds = 40_000, (0, 1, 2, 3, 4, 5)
+    learnt = _metrics(_program(learner, [1e-3], list(seeds), steps, width=20, delay=100))
+    for name in ("msre", "msre_last_tenth"):
+        difference = learnt[name][0] - _bayes(steps, seeds)[name]
+        standard_error = difference.std(ddof=1) / np.sqrt(len(seeds))
+        assert difference.mean() >= -4 * standard_error, name
+    # It has learned, so the bound is not an idle one.
+    limit = 0.6 * constant_msre(TraceConditioning(10), 0.9)
+    assert learnt["msre_last_tenth"].mean() < limit
+
+
+def test_runs_in_float64():
+    with jax.enable_x64(True):
+        wide = _program(sizes=[1e-2, 1e-3], seeds=[3, 0])
+        carry = _run(wide)
+        wide_metrics = _metrics(wide, carry)
+    narrow_carry, narrow_metrics = _batch("td")
+    for tree, dtype in ((carry, np.float64), (narrow_carry, np.float32)):
+        floats = [
+            leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.floating)
+        ]
+        assert {leaf.dtype for leaf in floats} == {np.dtype(dtype)}
+    assert {values.dtype for values in wide_metrics.values()} == {np.dtype(np.float64)}
+    assert {values.dtype for values in narrow_metrics.values()} == {np.dtype(np.float32)}
+    assert np.isfinite(wide_metrics["msre"]).all()
+
+
+def test_axes_name_every_member_and_bin():
+    program = _program(sizes=[1e-2, 1e-3], seeds=[4, 9, 2], steps=400)
+    assert program.axes["step_size"] == [1e-2, 1e-3]
+    assert program.axes["seed"] == [4, 9, 2]
+    assert program.axes["curve_step"] == list(range(2, 401, 2))
+    assert program.members == 6
