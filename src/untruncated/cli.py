@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
     table.add_argument("panel", help="e.g. rtu_figure2a")
     table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
-    table.add_argument("--runs", type=Path, help="default: runs/ beside the folder of the tables")
+    table.add_argument("--runs", type=Path, help="default: runs/ beside the tables' folder")
     table.set_defaults(command=_table, name="table")
 
     plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
@@ -93,7 +93,9 @@ def _run(options: argparse.Namespace) -> int:
 def _table(options: argparse.Namespace) -> int:
     from untruncated.suite.tables import write_table
 
-    write_table(options.panel, options.scale, options.experiments, options.results, options.output)
+    output = options.output or options.results / "tables" / options.scale / f"{options.panel}.csv"
+    runs = options.runs or output.absolute().parents[2] / "runs"
+    write_table(options.panel, options.scale, options.experiments, runs, output)
     return 0
 
 

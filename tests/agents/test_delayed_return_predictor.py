@@ -90,43 +90,42 @@ def test_equals_regression_written_out():
     """Each update by hand: Adam along (v - G) ∇v of the delayed stream."""
     observations, cumulants = _stream()
     states, values = _learn(_inputs(observations, cumulants, []), 0)
-    params = PREDICTOR.init(jax.random.key(0)).params
+    params = jax.jit(PREDICTOR.init)(jax.random.key(0)).params
     flat, unflatten = ravel_pytree(params)
-    first, second = np.zeros_like(flat), np.zeros_like(flat)
     estimator = RTRL(CELL)
-    carry, live = estimator.init(), CELL.initial_state()
+    learner = flat, np.zeros_like(flat), np.zeros_like(flat), estimator.init()
 
     @jax.jit
-    def move(params, live, x):
+    def predict(flat, live, x):
+        params = unflatten(flat)
         derived = CELL.derive(params.cell)
         live = CELL.step(params.cell, derived, live, CELL.drive(params.cell, derived, x))
         return live, _value(params, CELL.features(params.cell, live, x))
 
     @jax.jit
-    def delayed_gradient(params, carry, x):
+    def update(learner, x, target, count):
+        flat, first, second, carry = learner
+        params = unflatten(flat)
         made = estimator.step(params.cell, CELL.derive(params.cell), carry, x)
-        gradient = params._replace(
+        slope = params._replace(
             cell=made.pullback(params.weights), weights=made.features, bias=jnp.ones(())
         )
-        value = _value(params, made.features)
-        return made.carry, value, ravel_pytree(gradient)[0]
+        gradient = (_value(params, made.features) - target) * ravel_pytree(slope)[0]
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        root = jnp.sqrt(second / (1 - 0.999**count)) + 1e-8
+        flat = flat - STEP_SIZE * first / (1 - 0.9**count) / root
+        return flat, first, second, made.carry
 
+    live = CELL.initial_state()
     for t in range(STEPS):
-        live, value = move(params, live, observations[0, t])
+        live, value = predict(learner[0], live, observations[0, t])
         np.testing.assert_allclose(values[t], value, rtol=1e-9, atol=1e-12)
         if t >= DELAY:
             target = sum(DISCOUNT**k * cumulants[0, t - DELAY + k + 1] for k in range(DELAY))
-            carry, past_value, slope = delayed_gradient(params, carry, observations[0, t - DELAY])
-            gradient, count = (past_value - target) * slope, t - DELAY + 1
-            first = 0.9 * first + 0.1 * gradient
-            second = 0.999 * second + 0.001 * gradient**2
-            scaled = np.sqrt(second / (1 - 0.999**count)) + 1e-8
-            flat = flat - STEP_SIZE * first / (1 - 0.9**count) / scaled
-            params = unflatten(flat)
-        for leaf, expected in zip(
-            jax.tree.leaves(states.params), jax.tree.leaves(params), strict=True
-        ):
-            np.testing.assert_allclose(leaf[t], expected, rtol=1e-9, atol=1e-12)
+            learner = update(learner, observations[0, t - DELAY], target, t - DELAY + 1.0)
+        at_t = np.concatenate([np.ravel(leaf[t]) for leaf in jax.tree.leaves(states.params)])
+        np.testing.assert_allclose(at_t, learner[0], rtol=1e-9, atol=1e-12)
     assert np.abs(states.params.bias[-1]) > STEP_SIZE
 
 
@@ -147,7 +146,7 @@ def test_predictions_do_not_depend_on_the_future(change):
 
 def test_predicts_with_untouched_parameters_until_the_first_return_has_been_seen():
     states, _ = _learn(_inputs(*_stream(), []), 0)
-    start = PREDICTOR.init(jax.random.key(0)).params
+    start = jax.jit(PREDICTOR.init)(jax.random.key(0)).params
     for first, leaf in zip(jax.tree.leaves(start), jax.tree.leaves(states.params), strict=True):
         np.testing.assert_array_equal(leaf[:DELAY], np.broadcast_to(first, leaf[:DELAY].shape))
         # θ needs a second input: the first one meets a state of zeros.

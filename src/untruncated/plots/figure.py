@@ -1,10 +1,11 @@
 """Lays out a figure's panels, says on its face what it shows, and writes it as PDF and PNG."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from untruncated.catalogue import lookup
@@ -14,7 +15,9 @@ from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.figures import Figure, Panel, load_figures
 from untruncated.suite.files import atomic_path
 
-PANEL_WIDTH, PANEL_HEIGHT = 3.6, 2.7  # inches
+PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the heights of text below
+LINE_HEIGHT, LEGEND_HEIGHT = 0.125, 0.22
+CHARACTERS_PER_INCH = 21
 
 
 def draw_figure(
@@ -55,8 +58,13 @@ def _table(path: Path) -> pd.DataFrame:
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    size = (PANEL_WIDTH * columns + 0.4, PANEL_HEIGHT * rows + 1.5)
-    canvas = Canvas(figsize=size, layout="constrained")
+    width, height = PANEL_WIDTH * columns, PANEL_HEIGHT * rows
+    caption = textwrap.wrap(face(figure, tables), width=int(CHARACTERS_PER_INCH * width))
+    bottom = LINE_HEIGHT * (len(caption) + 1)
+    top = LEGEND_HEIGHT * (1 if columns > 1 else 2)
+    canvas = Canvas(figsize=(width, height + bottom + top))
+    total = height + bottom + top
+    canvas.set_layout_engine("constrained", rect=(0, bottom / total, 1, height / total))
     grid = canvas.subplots(rows, columns, squeeze=False, sharey=len(panels) > 1)
     for axes, panel in zip(grid.flat, panels, strict=False):
         draw = lookup("plot", panel.plot["name"], "plot").load()
@@ -65,16 +73,25 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
         axes.tick_params(labelleft=True)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
+    _legend(canvas, grid.flat, columns=5 if columns > 1 else 2)
+    canvas.text(0.02, 0.04 / total, "\n".join(caption), fontsize=7, color="0.3", va="bottom")
+    return canvas
+
+
+def _legend(canvas: Canvas, panels: Iterable[Axes], columns: int) -> None:
+    """One legend for all panels: a curve that several have stands once."""
     entries = {}
-    for axes in grid.flat:
+    for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
     canvas.legend(
-        entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 3)
+        entries.values(),
+        entries.keys(),
+        loc="upper center",
+        ncols=min(len(entries), columns),
+        columnspacing=1.2,
+        handlelength=1.8,
     )
-    lines = textwrap.wrap(face(figure, tables), width=57 * columns)
-    canvas.supxlabel("\n".join(lines), fontsize=7, color="0.3")
-    return canvas
 
 
 def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
@@ -82,7 +99,6 @@ def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
     everything = pd.concat(tables.values())
     finals = everything[(everything["stage"] == "final") & (everything["metric"] == "msre")]
     tuning = everything[(everything["stage"] == "tuning") & (everything["metric"] == "msre")]
-    per_point = finals.groupby("run")["seed"].nunique()
     seeds = finals["seed"].nunique()
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
     edges = finals.loc[finals["at_edge"].astype(str) == "True", "run"].nunique()
@@ -90,9 +106,7 @@ def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
         f"{figure.title}. {figure.caption}",
         f"Scale {figure.scale}: {figure.steps:,} steps, {seeds} seeds, step size chosen among "
         f"{{{sizes}}} on {tuning['seed'].nunique()} other seeds.",
-        "Markers and lines: mean; bars and bands: ±1 standard error; dots: single seeds."
-        if len(per_point)
-        else "",
+        "Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single seeds.",
         f"{edges} runs use a step size at the edge of the grid." if edges else "",
         f"Fidelity: {figure.fidelity}.",
     ]

@@ -25,7 +25,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     look = looks(list(summary["cell"].unique()))
     xs = np.sort(summary["x"].dropna().unique())
     span = _span(xs, plot["x_scale"])
-    for curve, points in summary.groupby("curve", sort=False):
+    for curve in finals["curve"].unique():  # in the order of the experiment file
+        points = summary[summary["curve"] == curve]
         cell, label = points["cell"].iloc[0], points["label"].iloc[0]
         seeds = finals[finals["curve"] == curve]
         draw_one = _draw_flat if points["x"].isna().all() else _draw_line

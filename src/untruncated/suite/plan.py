@@ -77,9 +77,9 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
         if key not in CONFIG_KEYS:
             raise SpecError(f"--config {key}: unknown key; {not_among(key, CONFIG_KEYS)}")
     scale = str(config.get("scale", "small"))
-    compute = config.get("compute", True)
-    if not isinstance(compute, bool):
-        raise SpecError(f"--config compute: must be true or false, not {compute!r}")
+    compute = str(config.get("compute", True)).lower()  # the command line's "false" is a text
+    if compute not in ("true", "false"):
+        raise SpecError(f"--config compute: must be true or false, not {config['compute']!r}")
     experiments = str(config.get("experiments", "experiments"))
     figures = load_figures(Path(experiments), scale)
     # Smoke runs prove that everything works; their numbers are not worth keeping.
@@ -89,7 +89,7 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
         results=str(config.get("results", default_results)),
         figures_folder=str(config.get("figures", "figures")),
         experiments=experiments,
-        compute=compute,
+        compute=compute == "true",
         figures=figures,
         runs={name: run for figure in figures.values() for name, run in figure.runs.items()},
     )

@@ -24,7 +24,6 @@ COLUMNS = (
     "figure panel scale curve label cell width credit truncation x flops parameters "
     "stage run step_size at_edge seed metric value diverged"
 ).split()
-_SHOWN = 20
 
 
 def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
@@ -49,11 +48,10 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
     figure, panel = split_panel(name, load_figures(experiments, scale))
     missing = missing_runs(panel, runs)
     if missing:
-        listed = "\n  ".join(missing[:_SHOWN])
-        more = f"\n  and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        listed = "\n  ".join(missing)
         raise ResultError(
             f"{name}: {len(missing)} of its {len(panel.runs)} runs are missing in {runs}:\n  "
-            f"{listed}{more}\nCompute them with: snakemake {name} --config scale={scale}"
+            f"{listed}\nCompute them with: snakemake {name} --config scale={scale}"
         )
     rows = [
         {"figure": figure.name, "panel": panel.name, "scale": scale, **row}
