@@ -9,6 +9,7 @@ PLOTS: dict[str, Entry] = {
             "x": Field(str, meaning="a sweep variable, flops or parameters"),
             "x_label": Field(str),
             "x_scale": Field(str, "linear", choices=("linear", "log")),
+            "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
         },
     ),
 }

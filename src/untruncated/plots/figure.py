@@ -15,9 +15,10 @@ from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.figures import Figure, Panel, load_figures
 from untruncated.suite.files import atomic_path
 
-PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the heights of text below
-LINE_HEIGHT, LEGEND_HEIGHT = 0.125, 0.22
-CHARACTERS_PER_INCH = 21
+PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
+LEFT, RIGHT, TITLE, X_AXIS = 0.65, 0.12, 0.3, 0.45
+LINE_HEIGHT, LEGEND_LINE = 0.125, 0.19
+CHARACTERS_PER_INCH = 17.5
 
 
 def draw_figure(
@@ -60,12 +61,22 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
     rows = -(-len(panels) // columns)
     width, height = PANEL_WIDTH * columns, PANEL_HEIGHT * rows
     caption = textwrap.wrap(face(figure, tables), width=int(CHARACTERS_PER_INCH * width))
-    bottom = LINE_HEIGHT * (len(caption) + 1)
-    top = LEGEND_HEIGHT * (1 if columns > 1 else 2)
-    canvas = Canvas(figsize=(width, height + bottom + top))
-    total = height + bottom + top
-    canvas.set_layout_engine("constrained", rect=(0, bottom / total, 1, height / total))
-    grid = canvas.subplots(rows, columns, squeeze=False, sharey=len(panels) > 1)
+    legend_columns = 5 if columns > 1 else 2
+    curves = {point.label for panel in panels for point in panel.points}
+    below = LINE_HEIGHT * (len(caption) + 1)
+    above = LEGEND_LINE * -(-(len(curves) + 1) // legend_columns) + 0.1
+    total = height + below + above
+    canvas = Canvas(figsize=(width, total))
+    grid = canvas.subplots(rows, columns, squeeze=False, sharey=True)
+    inner = PANEL_WIDTH - LEFT - RIGHT, PANEL_HEIGHT - TITLE - X_AXIS
+    canvas.subplots_adjust(
+        left=LEFT / width,
+        right=1 - RIGHT / width,
+        bottom=(below + X_AXIS) / total,
+        top=1 - (above + TITLE) / total,
+        wspace=(LEFT + RIGHT) / inner[0],
+        hspace=(TITLE + X_AXIS) / inner[1],
+    )
     for axes, panel in zip(grid.flat, panels, strict=False):
         draw = lookup("plot", panel.plot["name"], "plot").load()
         draw(axes, tables[panel.name], panel.plot)
@@ -73,7 +84,7 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
         axes.tick_params(labelleft=True)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
-    _legend(canvas, grid.flat, columns=5 if columns > 1 else 2)
+    _legend(canvas, grid.flat, legend_columns)
     canvas.text(0.02, 0.04 / total, "\n".join(caption), fontsize=7, color="0.3", va="bottom")
     return canvas
 

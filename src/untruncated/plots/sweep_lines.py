@@ -35,6 +35,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     if len(baseline):
         label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
         axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
+    if plot["show_costs"]:
+        _write_costs(axes, summary)
     _format(axes, plot, xs, span)
 
 
@@ -101,6 +103,23 @@ def _draw_flat(
     axes.fill_between(span, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
     edge = np.full(len(seeds), span[1])
     axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
+
+
+def _write_costs(axes: Axes, summary: pd.DataFrame) -> None:
+    """Units, and thousands of FLOPs actually used: whole units do not meet a budget exactly."""
+    for row in summary.itertuples():
+        flat = np.isnan(row.x)
+        axes.annotate(
+            f"{row.width}u, {row.flops / 1000:.1f}k",
+            (0.02, row.mean) if flat else (row.x, row.mean),
+            xycoords=axes.get_yaxis_transform() if flat else "data",
+            xytext=(0, -3) if flat else (3, -4),
+            textcoords="offset points",
+            ha="left",
+            va="top",
+            fontsize=5.5,
+            color="0.25",
+        )
 
 
 def _format(axes: Axes, plot: Mapping[str, Any], xs: np.ndarray, span: tuple) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.suite.results import canonical_json, spec_hash
-from untruncated.suite.widths import component
+from untruncated.suite.widths import check_credit, component
 
 _STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
@@ -73,7 +73,8 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     _check_semantics(entry.semantics, raw, where)
     for kind in entry.components:
         fields[kind], canonical[kind] = _component(kind, raw, where)
-    _check_together(fields, where)
+    if "cell" in fields and "credit" in fields:
+        check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
     return RunSpec(fields, canonical)
 
 
@@ -133,19 +134,6 @@ def number_list(values: Any, field: Field, where: str) -> list:
     if len(set(numbers)) < len(numbers):
         raise CatalogueError(where, f"names a number twice: {numbers}")
     return numbers
-
-
-def _check_together(fields: Mapping[str, Any], where: str) -> None:
-    """What no single field can say: a cell's credit assignments."""
-    if "cell" in fields and "credit" in fields:
-        name = fields["cell"]["name"]
-        allowed = lookup("cell", name, f"{where}.cell.name").credits
-        credit = fields["credit"]["name"]
-        if credit not in allowed:
-            raise CatalogueError(
-                f"{where}.credit.name",
-                f"cell {name!r} cannot be trained with {credit!r}. Allowed: {', '.join(allowed)}",
-            )
 
 
 def seed_block(first: int, block: int) -> list[int]:

@@ -26,8 +26,20 @@ def component(kind: str, values: Any, where: str) -> dict[str, Any]:
     return {"name": values["name"], **entry.resolve(own, where)}
 
 
+def check_credit(cell: Mapping[str, Any], credit: Mapping[str, Any], where: str) -> None:
+    """Raises a CatalogueError unless the cell can be trained with this credit assignment."""
+    allowed = _entry(cell).credits
+    if credit["name"] not in allowed:
+        raise CatalogueError(
+            where,
+            f"cell {cell['name']!r} cannot be trained with {credit['name']!r}. "
+            f"Allowed: {', '.join(allowed)}",
+        )
+
+
 def flops(cell: Mapping[str, Any], credit: Mapping[str, Any], inputs: int) -> int:
     """Operations per step of a resolved cell under a resolved credit assignment."""
+    check_credit(cell, credit, "credit.name")
     return _entry(cell).flops(cell, inputs, credit)
 
 

@@ -1,0 +1,239 @@
+"""Experiment files: what they expand to, and one clear message for each way to break one."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from untruncated.suite.errors import SpecError
+from untruncated.suite.figures import SCALES, load_figures
+from untruncated.suite.plan import make_plan, targets
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+MINIMAL = {
+    "paper": "rtu",
+    "title": "A title",
+    "shared": {
+        "program": "online_prediction",
+        "environment": {"name": "trace_conditioning"},
+        "learner": {"name": "td"},
+    },
+    "seeds": {"tuning": 0, "final": 1000},
+    "scales": {
+        scale: {
+            "steps": 1000,
+            "step_sizes": [1e-3, 1e-2],
+            "final_blocks": 2,
+            "lists": {"truncations": [1, 5]},
+        }
+        for scale in SCALES
+    },
+    "panels": {
+        "a": {
+            "title": "A panel",
+            "plot": {"name": "sweep_lines", "x": "truncation", "x_label": "T"},
+            "baseline": {"label": "optimal", "program": "optimal_prediction"},
+            "curves": {
+                "gru": {
+                    "cell": {"name": "gru", "width": {"flops": 15_000}},
+                    "credit": {"name": "truncated_bptt", "truncation": "$truncation"},
+                    "sweep": {"truncation": "truncations"},
+                },
+                "linear_rtu": {
+                    "cell": {"name": "linear_rtu", "width": {"flops": 15_000}},
+                    "credit": "rtrl",
+                },
+            },
+        }
+    },
+}
+
+
+def write(folder: Path, tree: object, name: str = "figure9") -> Path:
+    path = folder / "rtu" / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tree if isinstance(tree, str) else yaml.safe_dump(tree))
+    return path
+
+
+def edited(path: str, value: object = None, *, delete: bool = False) -> dict:
+    """The minimal figure with the field at a dotted path set, or deleted."""
+    tree = copy.deepcopy(MINIMAL)
+    *parents, last = path.split(".")
+    place = tree
+    for key in parents:
+        place = place[key]
+    if delete:
+        del place[last]
+    else:
+        place[last] = value
+    return tree
+
+
+GRU = "panels.a.curves.gru"
+
+BROKEN = {
+    "no mapping": ("just a text", ["the file", "must be a mapping"]),
+    "YAML syntax": ("paper: [rtu\ntitle: x", ["line 2", "not valid YAML"]),
+    "unknown key": (edited("colour", "red"), ["colour", "unknown key", "panels"]),
+    "missing title": (edited("title", delete=True), ["title", "is missing"]),
+    "title no text": (edited("title", 3), ["title", "must be a text, not 3"]),
+    "missing scale": (edited("scales.paper", delete=True), ["scales.paper", "is missing"]),
+    "unknown scale": (edited("scales.tiny", {}), ["scales.tiny", "smoke, small, paper"]),
+    "steps no number": (edited("scales.small.steps", "many"), ["scales.small.steps", "whole"]),
+    "steps zero": (edited("scales.small.steps", 0), ["scales.small.steps", "at least 1"]),
+    "no step sizes": (edited("scales.small.step_sizes", []), ["scales.small.step_sizes", "list"]),
+    "step size text": (
+        edited("scales.smoke.step_sizes", ["fast"]),
+        ["scales.smoke.step_sizes[0]", "must be a number, not 'fast'"],
+    ),
+    "step size twice": (
+        edited("scales.smoke.step_sizes", [1e-3, "1e-3"]),
+        ["scales.smoke.step_sizes", "twice"],
+    ),
+    "blocks fraction": (
+        edited("scales.small.final_blocks", 1.5),
+        ["scales.small.final_blocks", "whole number"],
+    ),
+    "unknown program": (
+        edited("shared.program", "online_predictoin"),
+        ["program", "did you mean 'online_prediction'"],
+    ),
+    "unknown environment": (
+        edited("shared.environment.name", "trace"),
+        ["shared.environment.name", "trace_conditioning"],
+    ),
+    "environment field": (
+        edited("shared.environment.intervall", 20),
+        ["shared.environment.intervall", "did you mean 'interval'"],
+    ),
+    "interval too short": (edited("shared.environment.interval", 3), ["interval", "at least 7"]),
+    "discount one": (edited("shared.learner.discount", 1), ["learner.discount", "below 1"]),
+    "unknown cell": (
+        edited(f"{GRU}.cell.name", "gruu"),
+        [f"{GRU}.cell.name", "did you mean 'gru'", "linear_rtu"],
+    ),
+    "unknown credit": (edited(f"{GRU}.credit.name", "bppt"), [f"{GRU}.credit.name", "rtrl"]),
+    "cell cannot do RTRL": (
+        edited(f"{GRU}.credit", "rtrl"),
+        ["credit.name", "cannot be trained with 'rtrl'", "truncated_bptt"],
+    ),
+    "no width meets the budget": (
+        edited(f"{GRU}.cell.width", {"flops": 100}),
+        [f"{GRU}.cell.width", "no width", "100 FLOPs", "one unit needs"],
+    ),
+    "malformed budget": (
+        edited(f"{GRU}.cell.width", {"flopz": 100}),
+        [f"{GRU}.cell.width", "flops, parameters"],
+    ),
+    "negative width": (edited(f"{GRU}.cell.width", -4), [f"{GRU}.cell.width", "at least 1"]),
+    "unknown sweep variable": (
+        edited(f"{GRU}.credit.truncation", "$T"),
+        [f"{GRU}.credit.truncation", "no sweep variable $T", "truncation"],
+    ),
+    "unknown list": (
+        edited(f"{GRU}.sweep.truncation", "lengths"),
+        [f"{GRU}.sweep.truncation", "truncations"],
+    ),
+    "no curves": (edited("panels.a.curves", {}), ["panels.a.curves", "no curve"]),
+    "long panel name": (edited("panels.first", {}), ["panels.first", "one letter"]),
+    "unknown plot": (edited("panels.a.plot.name", "pie"), ["panels.a.plot.name", "sweep_lines"]),
+    "x is nothing": (edited("panels.a.plot.x", "depth"), ["panels.a.plot.x", "truncation"]),
+    "x scale": (edited("panels.a.plot.x_scale", "cubic"), ["plot.x_scale", "linear, log"]),
+    "baseline program": (
+        edited("panels.a.baseline.program", "oracle"),
+        ["panels.a.baseline.program", "optimal_prediction"],
+    ),
+    "claims": (edited("claims", [{"id": "x"}]), ["claims[0].text", "is missing"]),
+    "precision": (edited("shared.precision", "float16"), ["precision", "float32, float64"]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_gives_one_message_with_file_and_field(name, tmp_path):
+    tree, parts = BROKEN[name]
+    path = write(tmp_path, tree)
+    with pytest.raises(SpecError) as caught:
+        load_figures(tmp_path, "small")
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"scale": "papr"}, "did you mean 'paper'"),
+        ({"sclae": "paper"}, "did you mean 'scale'"),
+        ({"compute": "maybe"}, "must be true or false"),
+        ({"experiments": "/nowhere"}, "no experiment files"),
+    ],
+)
+def test_a_broken_config_gives_one_message(config, message):
+    with pytest.raises(SpecError, match=message):
+        make_plan({"experiments": str(EXPERIMENTS), **config})
+
+
+def test_the_minimal_figure_is_sound(tmp_path):
+    write(tmp_path, MINIMAL)
+    figure = load_figures(tmp_path, "small")["rtu_figure9"]
+    panel = figure.panels["a"]
+    assert [point.cell["width"] for point in panel.points] == [22, 7, 53]
+    assert [point.sweep for point in panel.points] == [{"truncation": 1}, {"truncation": 5}, {}]
+    # three configurations of one tuning and two final runs, and two blocks of the baseline
+    assert len(figure.runs) == 3 * 3 + 2
+    final = panel.points[0].finals[1]
+    assert final.fields["seeds"] == [1005, 1006, 1007, 1008, 1009]
+    assert final.tuning == panel.points[0].tuning.hash
+
+
+def test_another_scale_changes_numbers_and_nothing_else(tmp_path):
+    tree = edited("scales.paper.steps", 2000)
+    write(tmp_path, tree)
+    small, paper = (load_figures(tmp_path, scale)["rtu_figure9"] for scale in ("small", "paper"))
+    for one, other in zip(small.runs.values(), paper.runs.values(), strict=True):
+        ignored = ("steps", "tuning")
+        kept = [{k: v for k, v in run.fields.items() if k not in ignored} for run in (one, other)]
+        assert kept[0] == kept[1]
+        assert (one.fields["steps"], other.fields["steps"]) == (1000, 2000)
+
+
+def test_targets_cover_panels_figures_papers_and_all(tmp_path):
+    write(tmp_path, MINIMAL)
+    write(tmp_path, MINIMAL, "figure10")
+    known = targets(load_figures(tmp_path, "small"))
+    assert known["figure9"] == known["rtu_figure9"] == {"rtu_figure9"}
+    assert known["rtu_figure9a"] == known["figure9a"] == {"rtu_figure9a"}
+    assert known["rtu"] == known["all"] == {"rtu_figure9", "rtu_figure10"}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_shipped_files_are_sound_and_small_enough(scale):
+    figure = load_figures(EXPERIMENTS, scale)["rtu_figure2"]
+    limit = {"smoke": 30, "small": 200, "paper": 2000}[scale]
+    assert len(figure.runs) <= limit
+
+
+def test_figure_2_matches_budgets_and_shares_runs_between_panels():
+    figure = load_figures(EXPERIMENTS, "small")["rtu_figure2"]
+    for point in figure.panels["a"].points:
+        assert 0.5 * 15_000 < point.flops <= 15_000
+    by_size = {}
+    for point in figure.panels["c"].points:
+        by_size.setdefault(point.sweep["size"], {})[point.curve] = point
+    for curves in by_size.values():
+        assert all(p.flops <= curves["gru"].flops for p in curves.values())
+    for panel, quantity in (("b", "flops"), ("d", "parameters")):
+        points = {(p.curve, *p.sweep.values()): p for p in figure.panels[panel].points}
+        for (curve, *sweep), point in points.items():
+            reference = points["gru", *sweep]
+            if curve.endswith("rtu"):
+                assert getattr(point, quantity) <= getattr(reference, quantity)
+    fixed = {p.cell["width"] for p in figure.panels["b"].points if p.curve == "lru"}
+    assert len(fixed) == 1
+    runs = [run.hash for panel in figure.panels.values() for run in panel.runs]
+    assert len(set(runs)) < len(runs)
