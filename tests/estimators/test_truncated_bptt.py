@@ -12,7 +12,7 @@ from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.estimators.bptt import bptt_gradient, sequence_features
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.truncated_bptt import TruncatedBPTT, unroll_window
 
 INPUTS, WIDTH, STEPS, TRUNCATION = 2, 3, 14, 5
 CELLS = [
@@ -138,3 +138,15 @@ def test_inputs_before_the_first_are_masked_not_zero_inputs():
     _assert_agree(gradient, expected_gradient)
     # The recurrent weights see a state of zeros.
     np.testing.assert_array_equal(gradient.u, np.zeros((WIDTH, 3 * WIDTH)))
+
+
+def test_the_stored_state_is_a_constant():
+    cell = GRU(INPUTS, WIDTH)
+    params, (inputs, _) = cell.init(jax.random.key(1)), _stream(cell)
+
+    def total(start, present):
+        return jnp.sum(unroll_window(cell, params, start, inputs[:2], present))
+
+    start, present = jnp.full(WIDTH, 0.3), np.array([False, True])
+    assert not jax.jit(jax.grad(total))(start, present).any()
+    assert total(start, present) != total(2 * start, present)

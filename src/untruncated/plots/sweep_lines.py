@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from untruncated.plots.style import BASELINE_COLOR, looks
 
 METRIC = "msre"
+MOST_TICKS = 12
 Y_LABEL = "mean squared return error"
 
 
@@ -109,16 +110,18 @@ def _write_costs(axes: Axes, summary: pd.DataFrame) -> None:
     """Units, and thousands of FLOPs actually used: whole units do not meet a budget exactly."""
     for row in summary.itertuples():
         flat = np.isnan(row.x)
+        units, thousands = f"{row.width:.0f} u", f"{row.flops / 1000:.1f}k"
         axes.annotate(
-            f"{row.width}u, {row.flops / 1000:.1f}k",
-            (0.02, row.mean) if flat else (row.x, row.mean),
+            f"{units}, {thousands}" if flat else f"{units}\n{thousands}",
+            (0.01, row.mean) if flat else (row.x, row.mean),
             xycoords=axes.get_yaxis_transform() if flat else "data",
-            xytext=(0, -3) if flat else (3, -4),
+            xytext=(0, -2) if flat else (0, -5),
             textcoords="offset points",
-            ha="left",
+            ha="left" if flat else "center",
             va="top",
             fontsize=5.5,
             color="0.25",
+            zorder=4,
         )
 
 
@@ -132,5 +135,12 @@ def _format(axes: Axes, plot: Mapping[str, Any], xs: np.ndarray, span: tuple) ->
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_locator(NullLocator())
-    if plot["x_scale"] == "linear" and 0 < len(xs) <= 12:
+    if 0 < len(xs) <= MOST_TICKS:
         axes.xaxis.set_major_locator(FixedLocator(xs))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(_short))
+
+
+def _short(value: float, position: int | None = None) -> str:
+    """A number in few characters: 15, 1,408, 406k."""
+    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value:,.0f}"
