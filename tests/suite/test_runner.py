@@ -324,7 +324,7 @@ def test_stopped_without_a_checkpoint_says_so(output, monkeypatch):
 def test_a_folder_that_cannot_be_written_stops_at_once(tmp_path):
     (tmp_path / "results").write_text("a file, not a folder")
     program = Counters()
-    with pytest.raises(SuiteError, match="could not lock .*checkpoints.*may be written"):
+    with pytest.raises(SuiteError, match=r"could not lock .*checkpoints.*may be written"):
         run(program, output=tmp_path / "results" / "runs" / "x.json")
     assert program.chunks == 0
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from untruncated.plots.style import BASELINE_COLOR, looks
+from untruncated.plots.style import BASELINE_COLOR, Look, looks
 
 METRIC = "msre"
 MOST_TICKS = 12
@@ -37,7 +37,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
         axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
     if plot["show_costs"]:
-        _write_costs(axes, summary)
+        _write_costs(axes, summary, look)
     _format(axes, plot, xs, span)
 
 
@@ -71,7 +71,7 @@ def _span(xs: np.ndarray, scale: str) -> tuple[float, float]:
 
 
 def _draw_line(
-    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Any, label: str, span: tuple
+    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, span: tuple
 ) -> None:
     points = points.sort_values("x")
     axes.errorbar(
@@ -97,7 +97,7 @@ def _draw_line(
 
 
 def _draw_flat(
-    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Any, label: str, span: tuple
+    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, span: tuple
 ) -> None:
     mean, error = points["mean"].iloc[0], points["standard_error"].fillna(0).iloc[0]
     axes.plot(span, [mean, mean], color=look.color, linestyle="-", label=label, zorder=3)
@@ -106,23 +106,24 @@ def _draw_flat(
     axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
 
 
-def _write_costs(axes: Axes, summary: pd.DataFrame) -> None:
-    """Units, and thousands of FLOPs actually used: whole units do not meet a budget exactly."""
+def _write_costs(axes: Axes, summary: pd.DataFrame, look: Mapping[str, Look]) -> None:
+    """Units, and thousands of FLOPs actually used: whole units do not meet a budget exactly.
+
+    A swept curve's stand upright above the x axis, side by side, a flat one's under its line.
+    """
+    swept = list(summary.loc[summary["x"].notna(), "curve"].unique())
     for row in summary.itertuples():
-        flat = np.isnan(row.x)
-        units, thousands = f"{row.width:.0f} u", f"{row.flops / 1000:.1f}k"
-        axes.annotate(
-            f"{units}, {thousands}" if flat else f"{units}\n{thousands}",
-            (0.01, row.mean) if flat else (row.x, row.mean),
-            xycoords=axes.get_yaxis_transform() if flat else "data",
-            xytext=(0, -2) if flat else (0, -5),
-            textcoords="offset points",
-            ha="left" if flat else "center",
-            va="top",
-            fontsize=5.5,
-            color="0.25",
-            zorder=4,
-        )
+        text = f"{row.width:.0f} u, {row.flops / 1000:.1f}k"
+        style = {"fontsize": 5.5, "color": look[row.cell].color, "textcoords": "offset points"}
+        if row.curve in swept:
+            shift = 7 * (swept.index(row.curve) - (len(swept) - 1) / 2)
+            place = {"xycoords": axes.get_xaxis_transform(), "xytext": (shift, 0)}
+            axes.annotate(
+                text, (row.x, 0.1), rotation=90, ha="center", va="bottom", **place, **style
+            )
+        else:
+            place = {"xycoords": axes.get_yaxis_transform(), "xytext": (0, -2)}
+            axes.annotate(text, (0.01, row.mean), ha="left", va="top", **place, **style)
 
 
 def _format(axes: Axes, plot: Mapping[str, Any], xs: np.ndarray, span: tuple) -> None:
