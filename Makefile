@@ -23,7 +23,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 test: $(READY)
-	PATH="$(BIN):$$PATH" NPROC=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	PATH="$(BIN):$$PATH" NPROC=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -79,8 +79,10 @@ def test_a_seed_sees_the_same_stream_alone_and_in_a_batch():
 
 
 @LEARNERS
-def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(learner):
-    alone, batch = _metrics(_program(learner, [1e-3], [SEED])), _batch(learner)[1]
+def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(monkeypatch, learner):
+    batch = _batch(learner)[1]
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)  # the batch did its 200 steps in one chunk
+    alone = _metrics(_program(learner, [1e-3], [SEED]))
     assert alone["msre_curve"].shape == (1, 1, STEPS)
     curve = alone["msre_curve"][0, 0]
     np.testing.assert_allclose(curve, batch["msre_curve"][1, 2], rtol=1e-5, atol=1e-7)
@@ -89,27 +91,22 @@ def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(learner):
     assert np.all(np.abs(others / alone["msre"][0, 0] - 1) > 1e-4)
 
 
-@LEARNERS
-def test_chunks_change_no_number_and_need_one_compilation(monkeypatch, learner):
-    whole_carry, whole = _batch(learner)
+def test_chunks_change_no_number_and_need_one_compilation(monkeypatch):
+    whole_carry, whole = _batch("td")
     monkeypatch.setattr(curves, "CHUNK_STEPS", 50)
-    program = _program(learner)
+    program = _program()
     before = _advance._cache_size()
     carry = _run(program)
     assert program.chunk_steps == 50
     assert carry.step == whole_carry.step == STEPS
     assert _advance._cache_size() == before + 1
-
-    # Returns are sums from the end of a chunk backwards, so their last digit may differ, and
-    # with it whatever was learned from them; TD learns from none.
-    tolerance = {"rtol": 1e-5, "atol": 1e-7} if learner == "td" else {"rtol": 1e-3, "atol": 1e-5}
+    for a, b in zip(
+        jax.tree.leaves(carry.learners), jax.tree.leaves(whole_carry.learners), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    # Returns are sums from the end of a chunk backwards, so their last digit may differ.
     for name, values in _metrics(program, carry).items():
-        np.testing.assert_allclose(values, whole[name], **tolerance, err_msg=name)
-    learnt, expected = carry.learners.params, whole_carry.learners.params
-    for a, b in zip(jax.tree.leaves(learnt), jax.tree.leaves(expected), strict=True):
-        if learner == "td":
-            np.testing.assert_array_equal(a, b)
-        np.testing.assert_allclose(a, b, **tolerance)
+        np.testing.assert_allclose(values, whole[name], rtol=1e-5, atol=1e-7, err_msg=name)
 
 
 def test_what_is_compiled_names_neither_seeds_nor_step_sizes():

@@ -131,7 +131,7 @@ def test_seed_blocks_do_not_overlap():
         ({"seeds": [0.5]}, r"seeds\[0\]: must be a whole number"),
         ({"steps": True}, "spec.steps: must be a whole number, not True"),
         ({"learner": {"name": "td", "discount": 1.0}}, "must be below 1"),
-        ({"stepz": 3}, "spec.stepz: unknown value 'stepz'; did you mean 'steps'"),
+        ({"stepz": 3}, r"spec.stepz: unknown field 'stepz' \(did you mean 'steps'"),
     ],
 )
 def test_what_is_not_allowed_is_named(fields, message):

@@ -78,12 +78,12 @@ def _coerce_type(value: Any, wanted: type, where: str) -> Any:
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def not_among(value: Any, allowed: Any) -> str:
+def not_among(value: Any, allowed: Any, what: str = "value") -> str:
     """Says that a value is unknown, what is meant perhaps, and what is allowed."""
     names = [str(name) for name in allowed]
     nearest = difflib.get_close_matches(str(value), names, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    return f"unknown value {value!r}{hint} Allowed: {', '.join(names)}".replace("? ", "? ", 1)
+    hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
+    return f"unknown {what} {value!r}{hint}. Allowed: {', '.join(names) or 'none'}"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Entry:
         """
         for key in values:
             if key not in self.fields:
-                raise CatalogueError(f"{where}.{key}", not_among(key, self.fields or ["none"]))
+                raise CatalogueError(f"{where}.{key}", not_among(key, self.fields, "field"))
         resolved = {}
         for name, spec in self.fields.items():
             if name in values:

@@ -43,7 +43,7 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
         return figures[name], list(figures[name].panels.values())
     figure = figures.get(name[:-1])
     if figure is None or name[-1] not in figure.panels:
-        raise SpecError(f"unknown figure: {not_among(name, figures)}")
+        raise SpecError(not_among(name, figures, "figure"))
     return figure, [figure.panels[name[-1]]]
 
 

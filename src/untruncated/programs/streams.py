@@ -26,9 +26,11 @@ def stream_with_returns(
 ]:
     """The stream's state after `steps` steps, and their observations, cumulants and returns.
 
-    Returns look past the chunk's end, at what the stream will bring next.
+    Returns look past the chunk's end, at what the stream will bring next, so far that where the
+    chunk ends makes no difference to them.
     """
-    state, time_steps = environment.unroll(state, steps, ahead=tail_steps(discount))
+    ahead = tail_steps(discount, tolerance=1e-12)
+    state, time_steps = environment.unroll(state, steps, ahead)
     float_type = jnp.result_type(float)
     cumulants = time_steps.reward.astype(float_type)
     returns = discounted_returns(cumulants, discount, steps)

@@ -275,7 +275,7 @@ def _mapping(
     prefix = "" if where == "the file" else f"{where}."
     for key in raw:
         if allowed and key not in allowed:
-            raise CatalogueError(f"{prefix}{key}", f"unknown key; {not_among(key, allowed)}")
+            raise CatalogueError(f"{prefix}{key}", not_among(key, allowed, "key"))
     for key in required:
         if key not in raw:
             raise CatalogueError(f"{prefix}{key}", "is missing")

@@ -75,7 +75,7 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
     """
     for key in config:
         if key not in CONFIG_KEYS:
-            raise SpecError(f"--config {key}: unknown key; {not_among(key, CONFIG_KEYS)}")
+            raise SpecError(f"--config {key}: {not_among(key, CONFIG_KEYS, 'key')}")
     scale = str(config.get("scale", "small"))
     compute = str(config.get("compute", True)).lower()  # the command line's "false" is a text
     if compute not in ("true", "false"):

@@ -63,7 +63,7 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     allowed = {"program", "semantics", *entry.components, *entry.fields, *stage}
     for key in raw:
         if key not in allowed:
-            raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed)))
+            raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed), "field"))
     own = {key: raw[key] for key in raw if key in entry.fields}
     resolved = entry.resolve(own, where)
     fields = {"program": program, **resolved, **stage}

@@ -24,7 +24,7 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
     figures = load_figures(experiments, scale)
     known = targets(figures)
     if target is not None and target not in known:
-        raise SpecError(f"unknown target: {not_among(target, known)}")
+        raise SpecError(not_among(target, known, "target"))
     chosen = known[target or "all"]
     finished = True
     for figure in figures.values():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.figures import Figure, Panel, Point, load_figures
 from untruncated.suite.files import atomic_path
@@ -24,6 +25,7 @@ COLUMNS = (
     "figure panel scale curve label cell width credit truncation x flops parameters "
     "stage run step_size at_edge seed metric value diverged"
 ).split()
+WHOLE_NUMBERS = ("width", "truncation", "flops", "parameters", "seed")
 
 
 def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
@@ -35,7 +37,7 @@ def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
     figure = figures.get(name[:-1])
     if figure is None or name[-1] not in figure.panels:
         known = [f"{f.name}{panel}" for f in figures.values() for panel in f.panels]
-        raise SpecError(f"unknown panel {name!r}. Allowed: {', '.join(sorted(known))}")
+        raise SpecError(not_among(name, sorted(known), "panel"))
     return figure, figure.panels[name[-1]]
 
 
@@ -57,8 +59,9 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
         {"figure": figure.name, "panel": panel.name, "scale": scale, **row}
         for row in panel_rows(panel, runs)
     ]
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(WHOLE_NUMBERS, "Int64"))
     with atomic_path(output) as path:
-        pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
+        table.to_csv(path, index=False)
 
 
 def missing_runs(panel: Panel, runs: Path) -> list[str]:

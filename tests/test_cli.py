@@ -1,0 +1,112 @@
+"""The command line: what a user can get wrong ends in one message and a code that is not zero."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from untruncated.cli import main
+from untruncated.suite.spec import resolve_run
+
+ROOT = Path(__file__).parents[1]
+SPEC = {
+    "program": "optimal_prediction",
+    "steps": 200,
+    "environment": {"name": "trace_conditioning"},
+    "seeds": [0, 1],
+}
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("", "is no run"),
+        ("no/such/file.json", "is no run"),
+        ("0123456789abcdef", "asks for a run 0123456789abcdef"),
+        ("{", "not JSON"),
+        ("{}", "spec.program: is missing"),
+        (json.dumps({**SPEC, "steps": "many"}), "spec.steps: must be a whole number"),
+        (json.dumps({**SPEC, "program": "optimal_predict"}), "did you mean 'optimal_prediction'"),
+        (json.dumps({**SPEC, "semantics": 9}), "semantics"),
+    ],
+)
+def test_a_bad_spec_is_refused(command, tmp_path, spec, message):
+    code, out, err = command("run", spec, "--results", str(tmp_path))
+    assert code == 1
+    assert err.startswith("error: ")
+    assert message in err
+    assert "Traceback" not in out + err
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_final_run_without_its_tuning_run_names_the_file(command, tmp_path):
+    final = {
+        "program": "online_prediction",
+        "steps": 200,
+        "environment": "trace_conditioning",
+        "cell": {"name": "gru", "width": 1},
+        "credit": {"name": "truncated_bptt", "truncation": 1},
+        "learner": "td",
+        "tuning": "0123456789abcdef",
+        "seeds": [1000],
+    }
+    code, _, err = command("run", json.dumps(final), "--results", str(tmp_path))
+    assert code == 1
+    assert "0123456789abcdef.json" in err
+    assert "does not exist" in err
+
+
+def test_results_that_cannot_be_written(command, tmp_path):
+    (tmp_path / "results").write_text("a file where a folder should be")
+    code, out, err = command("run", json.dumps(SPEC), "--results", str(tmp_path / "results"))
+    assert code == 1
+    assert err.startswith("error: could not")
+    assert "Traceback" not in out + err
+
+
+def test_one_run_by_json_by_spec_file_and_by_result_file(command, tmp_path):
+    name = resolve_run(SPEC).hash
+    code, out, _ = command("run", json.dumps(SPEC), "--results", str(tmp_path), "--no-progress")
+    path = tmp_path / "runs" / f"{name}.json"
+    assert (code, out.strip()) == (0, str(path))
+    first = json.loads(path.read_text())
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC))
+    for source in (path, tmp_path / "spec.json"):
+        assert command("run", str(source), "--results", str(tmp_path), "--no-progress")[0] == 0
+        assert json.loads(path.read_text())["metrics"] == first["metrics"]
+    code, out, _ = command("verify", "--results", str(tmp_path))
+    assert (code, out.strip()) == (0, f"1 of 1 result files in {tmp_path}/runs are sound")
+    path.write_text(path.read_text().replace('"steps": 200', '"steps": 300', 1))
+    code, _, err = command("verify", "--results", str(tmp_path))
+    assert code == 1
+    assert f"{path}" in err
+    assert "snakemake -f" in err
+
+
+def test_status_lists_configurations_and_says_whether_all_is_done(command, tmp_path):
+    code, out, _ = command("status", "figure2a", "--results", str(tmp_path))
+    assert code == 1
+    assert "gru of width 22, truncated_bptt 1" in out
+    assert "3 missing" in out
+    code, _, err = command("status", "figure22")
+    assert code == 1
+    assert "did you mean" in err
+
+
+@pytest.mark.parametrize("name", ["rtu_figure2z", "figure2", ""])
+def test_unknown_panels_and_figures(command, name):
+    code, _, err = command("table", name)
+    assert code == 1
+    assert "unknown panel" in err

@@ -1,0 +1,64 @@
+"""The lock, environment.yml and pyproject.toml say the same."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+LOCK = (ROOT / "requirements.lock").read_text()
+
+
+def environment_script():
+    spec = importlib.util.spec_from_file_location("script", ROOT / ".ci" / "environment_yml.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def locked() -> dict[str, list[Requirement]]:
+    found: dict[str, list[Requirement]] = {}
+    for line in environment_script().requirements(LOCK):
+        requirement = Requirement(line)
+        found.setdefault(requirement.name.lower().replace("_", "-"), []).append(requirement)
+    return found
+
+
+def declared() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    texts = [*project["dependencies"], *extras["cluster"], *extras["test"], *extras["build"]]
+    return [Requirement(text) for text in texts]
+
+
+def test_environment_yml_has_the_versions_of_the_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
+    assert pip[-1] == "-e ."
+    assert pip[:-1] == environment_script().requirements(LOCK)
+    assert "python >=3.11,<3.14" in environment["dependencies"]
+
+
+@pytest.mark.parametrize("requirement", declared(), ids=lambda r: r.name)
+def test_every_declared_package_is_locked_at_an_allowed_version(requirement):
+    for lock in locked()[requirement.name.lower().replace("_", "-")]:
+        (pin,) = lock.specifier
+        assert pin.operator == "=="
+        assert requirement.specifier.contains(pin.version)
+
+
+def test_every_locked_package_has_hashes_and_no_address():
+    entries = re.split(r"\n(?=\S)", LOCK.strip())
+    assert len(entries) > 100
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert "://" not in LOCK
+
+
+def test_the_versions_measured_to_work_together():
+    pins = {name: str(next(iter(r[0].specifier)).version) for name, r in locked().items()}
+    expected = {"jax": "0.9.2", "brax": "0.14.2", "mujoco": "3.17.0", "mujoco-mjx": "3.17.0"}
+    assert {name: pins[name] for name in expected} == expected

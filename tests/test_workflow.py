@@ -1,0 +1,333 @@
+"""The workflow as its users meet it: real Snakemake calls, on a small project and the shipped one.
+
+A project of two cells and a few hundred steps is computed once; the tests copy it.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("Snakefile", "environment.yml", "profiles")
+
+pytestmark = pytest.mark.slow
+
+SCALE = {"steps": 400, "step_sizes": [1e-3, 3e-3], "final_blocks": 1, "lists": {"widths": [2]}}
+FIGURE = {
+    "paper": "rtu",
+    "title": "Two cells",
+    "shared": {
+        "program": "online_prediction",
+        "environment": {"name": "trace_conditioning"},
+        "learner": {"name": "td"},
+    },
+    "seeds": {"tuning": 0, "final": 1000},
+    "scales": {scale: SCALE for scale in ("smoke", "small", "paper")},
+    "panels": {
+        "a": {
+            "title": "A panel",
+            "plot": {"name": "sweep_lines", "x": "width", "x_label": "units"},
+            "baseline": {"label": "Bayes-optimal", "program": "optimal_prediction"},
+            "curves": {
+                "linear_rtu": {
+                    "cell": {"name": "linear_rtu", "width": "$width"},
+                    "credit": "rtrl",
+                    "sweep": {"width": "widths"},
+                },
+                "gru": {
+                    "cell": {"name": "gru", "width": "$width"},
+                    "credit": {"name": "truncated_bptt", "truncation": 2},
+                    "sweep": {"width": "widths"},
+                },
+            },
+        }
+    },
+}
+
+
+def make_project(folder: Path, figure: dict = FIGURE) -> Path:
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
+    write_figure(folder, figure)
+    return folder
+
+
+def write_figure(folder: Path, figure: dict) -> None:
+    path = folder / "experiments" / "rtu" / "figure9.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(figure, sort_keys=False))
+
+
+def snakemake(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+
+
+def planned(folder: Path, *arguments: str) -> dict[str, int]:
+    """Jobs by rule that a dry run plans, without target rules; empty if nothing is to be done."""
+    done = snakemake(folder, "-n", *arguments)
+    assert done.returncode == 0, done.stdout
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.MULTILINE))
+    return {rule: int(counts[rule]) for rule in ("run", "table", "figure") if rule in counts}
+
+
+def scramble_times(folder: Path, seed: int) -> None:
+    """File times as a checkout leaves them: in no order."""
+    rng = random.Random(seed)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ".git" not in path.parts:
+            time = 1_700_000_000 + rng.randrange(10_000_000)
+            os.utime(path, (time, time))
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    folder = make_project(tmp_path_factory.mktemp("workflow") / "project")
+    done = snakemake(folder, "figure9", "--cores", "2")
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.fixture
+def project(computed, tmp_path):
+    return shutil.copytree(computed, tmp_path / "project", copy_function=shutil.copy2)
+
+
+@pytest.fixture
+def clone(computed, tmp_path):
+    """What a fresh clone holds: everything committed, results/runs among it, nothing made."""
+    folder = make_project(tmp_path / "clone")
+    shutil.copytree(computed / "results" / "runs", folder / "results" / "runs")
+    return folder
+
+
+def test_one_command_computes_and_draws(computed):
+    for suffix, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert (computed / f"figures/small/rtu_figure9.{suffix}").read_bytes().startswith(start)
+    assert len(list((computed / "results/runs").glob("*.json"))) == 5
+    table = (computed / "results/tables/small/rtu_figure9a.csv").read_text()
+    assert "Bayes-optimal" in table
+    assert planned(computed, "figure9") == {}
+    assert not list((computed / "results/checkpoints").glob("*.npz"))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_fresh_clone_only_draws(clone, seed):
+    scramble_times(clone, seed)
+    assert planned(clone, "figure9") == {"table": 1, "figure": 1}
+
+
+def test_commits_touches_and_comments_rerun_nothing_that_computes(project):
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "everything"]):
+        subprocess.run([*git, *command], cwd=project, check=True)
+    snakefile = project / "Snakefile"
+    snakefile.write_text(snakefile.read_text() + "\n# a comment\n")
+    (project / "experiments/rtu/figure9.yaml").touch()
+    (project / "unrelated.py").write_text("changed = True\n")
+    assert planned(project, "figure9") == {}
+
+
+def test_a_changed_value_reruns_exactly_what_depends_on_it(project):
+    changed = json.loads(json.dumps(FIGURE))
+    changed["panels"]["a"]["curves"]["gru"]["credit"]["truncation"] = 3
+    write_figure(project, changed)
+    assert planned(project, "figure9") == {"run": 2, "table": 1, "figure": 1}
+    write_figure(project, FIGURE)
+    assert "run" not in planned(project, "figure9")
+
+
+def test_without_computing_every_missing_run_is_named(clone):
+    runs = clone / "results/runs"
+    names = sorted(path.name for path in runs.glob("*.json"))
+    for name in names[:2]:
+        (runs / name).unlink()
+    done = snakemake(clone, "figure9", "--cores", "1", "--config", "compute=false")
+    assert done.returncode != 0
+    assert "2 of its 5 runs are missing" in done.stdout
+    assert all(name in done.stdout for name in names[:2])
+    assert "snakemake rtu_figure9a" in done.stdout
+    assert sorted(path.name for path in runs.glob("*.json")) == names[2:]
+
+
+def test_a_truncated_result_is_named_with_the_command_that_mends_it(clone):
+    path = sorted((clone / "results/runs").glob("*.json"))[0]
+    whole = json.loads(path.read_text())
+    path.write_text(path.read_text()[:300])
+    done = snakemake(clone, "figure9", "--cores", "1")
+    assert done.returncode != 0
+    relative = path.relative_to(clone)
+    assert f"error: {relative}" in done.stdout or f"error: {path}" in done.stdout
+    assert "snakemake -f" in done.stdout
+    assert "Traceback" not in done.stdout
+    mended = snakemake(clone, "--cores", "1", "-f", str(relative))
+    assert mended.returncode == 0, mended.stdout
+    assert json.loads(path.read_text())["metrics"] == whole["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["figure9", "--config", "scale=papr"], ["error: --config scale", "'paper'"]),
+        (["figure9", "--config", "sclae=paper"], ["error: --config sclae", "'scale'"]),
+        (["figur9"], ["figur9"]),
+    ],
+)
+def test_a_typo_gives_a_message_and_runs_nothing(clone, arguments, parts):
+    done = snakemake(clone, *arguments)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout
+    assert all(part in done.stdout for part in parts)
+
+
+def test_a_broken_experiment_file_stops_before_anything_runs(clone):
+    broken = json.loads(json.dumps(FIGURE))
+    broken["panels"]["a"]["curves"]["gru"]["cell"]["name"] = "gruu"
+    write_figure(clone, broken)
+    done = snakemake(clone, "figure9", "--cores", "1")
+    assert done.returncode != 0
+    error = [line for line in done.stdout.splitlines() if line.startswith("error: ")]
+    assert len(error) == 1
+    assert "figure9.yaml: panels.a.curves.gru.cell.name" in error[0]
+    assert "did you mean 'gru'" in error[0]
+    assert "Traceback" not in done.stdout
+    assert not (clone / "results/tables").exists()
+
+
+STRANGERS_CELL = '''
+    """A leaky integrator: a cell that the suite has never heard of."""
+
+    from dataclasses import dataclass
+
+    import jax.numpy as jnp
+
+    from untruncated.catalogue.entry import CellEntry, Field
+
+
+    @dataclass(frozen=True)
+    class Leaky:
+        inputs: int
+        width: int
+
+        feature_sizes = property(lambda self: (self.width,))
+
+        def init(self, key):
+            return jnp.ones((self.inputs, self.width)) / self.inputs
+
+        def initial_state(self):
+            return jnp.zeros(self.width)
+
+        def derive(self, params):
+            return ()
+
+        def drive(self, params, derived, x):
+            return x @ params
+
+        def step(self, params, derived, state, drive):
+            return 0.9 * state + drive
+
+        def features(self, params, state, x):
+            return (state,)
+
+        def constrain(self, params):
+            return params
+
+
+    Leaky.catalogue_entry = CellEntry(
+        "leaky_cell:Leaky",
+        {"width": Field(int, minimum=1)},
+        credits=("truncated_bptt",),
+        parameters=lambda fields, d: fields["width"] * d,
+        flops=lambda fields, d, credit: 6 * credit["truncation"] * fields["width"] * d,
+    )
+'''
+
+
+def test_a_strangers_cell_appears_in_a_smoke_figure(clone, tmp_path):
+    (tmp_path / "leaky_cell.py").write_text(textwrap.dedent(STRANGERS_CELL))
+    figure = json.loads(json.dumps(FIGURE))
+    figure["panels"]["a"]["curves"]["leaky"] = {
+        "label": "leaky integrator",
+        "cell": {"name": "leaky_cell:Leaky", "width": {"flops": 1000}},
+        "credit": {"name": "truncated_bptt", "truncation": 2},
+    }
+    write_figure(clone, figure)
+    # the other cells' runs have no scale in them: at equal numbers smoke uses small's
+    arguments = ("figure9", "--cores", "2", "--config", "scale=smoke", "results=results")
+    done = snakemake(clone, *arguments, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0, done.stdout
+    table = (clone / "results/tables/smoke/rtu_figure9a.csv").read_text()
+    assert "leaky integrator,leaky_cell:Leaky,6,truncated_bptt,2," in table
+    assert (clone / "figures/smoke/rtu_figure9.png").exists()
+    assert len(list((clone / "results/runs").glob("*.json"))) == 7
+
+
+def test_a_cluster_retries_what_failed(clone):
+    """The generic profile with its background submit script; one run fails the first time."""
+    shutil.rmtree(clone / "results")
+    figure = json.loads(json.dumps(FIGURE))
+    for scale in figure["scales"].values():
+        scale["final_blocks"] = 2
+    write_figure(clone, figure)
+    binaries = clone / "bin"
+    binaries.mkdir()
+    real = Path(sys.executable).parent / "untruncated"
+    wrapper = binaries / "untruncated"
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        f'if [ "$1" = run ] && mkdir "{clone}/failed_once" 2>/dev/null; then exit 3; fi\n'
+        f'exec "{real}" "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    snakefile = clone / "Snakefile"
+    # the Snakefile puts its own environment first on the path; the wrapper must come before it
+    text = snakefile.read_text()
+    assert "PATH={os.path.dirname(sys.executable)}" in text
+    snakefile.write_text(text.replace("PATH={os.path.dirname(sys.executable)}", f"PATH={binaries}"))
+    done = snakemake(clone, "figure9", "--workflow-profile", "profiles/generic")
+    assert done.returncode == 0, done.stdout
+    assert (clone / "failed_once").is_dir()
+    assert "retry" in done.stdout.lower() or "restart" in done.stdout.lower(), done.stdout
+    assert len(list((clone / "results/runs").glob("*.json"))) == 8
+    assert (clone / "figures/small/rtu_figure9.png").exists()
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shipped") / "project"
+    folder.mkdir()
+    for part in (*PARTS, "experiments"):
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
+    shutil.copytree(ROOT / "results" / "runs", folder / "results" / "runs")
+    return folder
+
+
+def test_the_shipped_figure_2_is_drawn_from_cache(shipped):
+    scramble_times(shipped, 7)
+    assert planned(shipped, "figure2") == {"table": 4, "figure": 1}
+
+
+def test_figure_2_at_paper_scale_has_under_2000_jobs(shipped):
+    jobs = planned(shipped, "rtu_figure2", "--config", "scale=paper")
+    assert 100 < sum(jobs.values()) < 2000
