@@ -1,0 +1,1 @@
+"""Measurements of speed, run by `make bench`. Nothing here is asserted in a test."""

@@ -1,0 +1,142 @@
+"""Speed of online prediction: µs per step and seed, on one core."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks.straightforward import straightforward
+from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_cpu_seconds
+from untruncated.cells.linear_rtu import LinearRTU
+from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.programs.online_prediction import build
+from untruncated.suite.figures import load_figures
+from untruncated.suite.results import read_result
+from untruncated.suite.spec import resolve_run
+from untruncated.suite.widths import component, flops, resolve_width
+
+BUDGET, INPUTS, STEPS = 15_000, 12, 4000
+BATCHES = (1, 5, 10, 15)
+CELLS = {
+    "linear RTU, RTRL": ("linear_rtu", "rtrl"),
+    "nonlinear RTU, RTRL": ("nonlinear_rtu", "rtrl"),
+    "LRU, RTRL": ("lru", "rtrl"),
+    "GRU, T-BPTT 1": ("gru", {"name": "truncated_bptt", "truncation": 1}),
+    "GRU, T-BPTT 15": ("gru", {"name": "truncated_bptt", "truncation": 15}),
+    "GRU, T-BPTT 45": ("gru", {"name": "truncated_bptt", "truncation": 45}),
+    "LRU, T-BPTT 1": ("lru", {"name": "truncated_bptt", "truncation": 1}),
+    "LRU, T-BPTT 15": ("lru", {"name": "truncated_bptt", "truncation": 15}),
+    "LRU, T-BPTT 45": ("lru", {"name": "truncated_bptt", "truncation": 45}),
+}
+
+
+def suite_program(cell: Mapping[str, Any], credit: Any, seeds: int) -> Program:
+    """One chunk of the program that a run executes: streams, learners, errors and all."""
+    spec = resolve_run(
+        {
+            "program": "online_prediction",
+            "steps": STEPS,
+            "environment": "trace_conditioning",
+            "cell": dict(cell),
+            "credit": credit,
+            "learner": "td",
+            "step_sizes": [1e-3],
+            "seeds": list(range(seeds)),
+        }
+    )
+    program = build(spec.fields, [1e-3], {})
+    # `advance` may reuse its argument's memory, so each call starts from where the last one ended.
+    state = {"carry": program.init()}
+
+    def call() -> object:
+        state["carry"] = program.advance(state["carry"])._replace(step=jnp.zeros((), jnp.int32))
+        return state["carry"]
+
+    return Program(call, program.chunk_steps * seeds)
+
+
+def straightforward_program(width: int) -> Program:
+    """The first program one would write, on a stream made beforehand."""
+    environment = TraceConditioning()
+    start = environment.start(jax.random.key(0))
+    _, stream = jax.jit(environment.unroll, static_argnums=1)(start, STEPS)
+    init, run = straightforward(LinearRTU(INPUTS, width), 1e-3)
+    state, compiled = init(jax.random.key(1)), jax.jit(run)
+    return Program(lambda: compiled(state, stream.observation, stream.reward), STEPS)
+
+
+def report(root: Path) -> None:
+    """Prints three tables: the linear RTU, every cell, the cost of Figure 2 at paper scale."""
+    _report_linear_rtu()
+    _report_cells()
+    _report_projection(root)
+
+
+def _report_linear_rtu() -> None:
+    rtrl = component("credit", "rtrl", "credit")
+    cell = resolve_width({"name": "linear_rtu", "width": {"flops": BUDGET}}, rtrl, INPUTS, "cell")
+    width = cell["width"]
+    programs = {"straightforward": straightforward_program(width)}
+    programs |= {f"{n} seeds": suite_program(cell, "rtrl", n) for n in BATCHES}
+    seconds = median_cpu_seconds(programs)
+    print(f"\nLinear RTU of {width} units, RTRL, TD(0.9), Adam: CPU-µs per step and seed")
+    print(f"{'program':<20}{'µs':>8}{'times faster':>15}")
+    for name, value in seconds.items():
+        print(f"{name:<20}{1e6 * value:>8.2f}{seconds['straightforward'] / value:>15.1f}")
+
+
+def _report_cells() -> None:
+    programs, costs, widths = {}, {}, {}
+    for label, (name, credit) in CELLS.items():
+        resolved = component("credit", credit, "credit")
+        budget = {"name": name, "width": {"flops": BUDGET}}
+        cell = resolve_width(budget, resolved, INPUTS, "cell")
+        programs[label] = suite_program(cell, credit, 5)
+        costs[label], widths[label] = flops(cell, resolved, INPUTS), cell["width"]
+    seconds = median_cpu_seconds(
+        {**programs, "elementwise": elementwise_bound(), "matmul": matmul_bound()}
+    )
+    bounds = {name: 1 / seconds[name] for name in ("elementwise", "matmul")}
+    print("\nWidest cells within 15,000 FLOPs, 5 seeds: CPU-µs per step and seed")
+    print(f"{'cell':<22}{'units':>6}{'FLOPs':>8}{'µs':>8}{'of elementwise':>16}{'of matmul':>11}")
+    for label in programs:
+        rate = costs[label] / seconds[label]
+        shares = [f"{rate / bounds[name]:.0%}" for name in ("elementwise", "matmul")]
+        print(
+            f"{label:<22}{widths[label]:>6}{costs[label]:>8}{1e6 * seconds[label]:>8.2f}"
+            f"{shares[0]:>16}{shares[1]:>11}"
+        )
+    print(
+        f"bounds measured in the same run: elementwise {bounds['elementwise'] / 1e9:.1f}, "
+        f"matmul {bounds['matmul'] / 1e9:.1f} GFLOP/s"
+    )
+
+
+def _report_projection(root: Path) -> None:
+    """Core-hours of Figure 2 at paper scale, from the CPU time that the small scale's runs took.
+
+    A configuration's cost is interpolated in FLOPs between those of the same cell.
+    """
+    experiments, runs = root / "experiments", root / "results" / "runs"
+    known: dict[str, dict[int, float]] = {}
+    for panel in load_figures(experiments, "small")["rtu_figure2"].panels.values():
+        for point in panel.points:
+            timing = read_result(runs / f"{point.tuning.hash}.json").timing
+            cost = timing["run_cpu_seconds"] / (timing["steps"] * timing["members"])
+            known.setdefault(point.cell["name"], {})[point.flops] = cost
+    total, count, seen = 0.0, 0, set()
+    for panel in load_figures(experiments, "paper")["rtu_figure2"].panels.values():
+        for point in panel.points:
+            costs = sorted(known[point.cell["name"]].items())
+            per_step = np.interp(point.flops, *zip(*costs, strict=True))
+            for run in (point.tuning, *point.finals):
+                if run.hash not in seen:
+                    seen.add(run.hash)
+                    sizes = len(run.fields.get("step_sizes", [0]))
+                    members = sizes * len(run.fields["seeds"])
+                    total += per_step * members * run.fields["steps"]
+                    count += 1
+    print(f"\nFigure 2 at paper scale: {count} runs, about {total / 3600:.0f} core-hours")
