@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue.metric import Metric
-from untruncated.suite import runner
+from untruncated.suite import checkpoints, runner
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.results import Result, read_result, spec_hash, write_result
 from untruncated.suite.runner import Interrupted
@@ -231,20 +231,20 @@ def test_a_checkpoint_of_another_chunk_length_is_ignored(output):
 def test_no_damage_to_a_checkpoint_gets_through(output, checkpoint):
     interrupted_at(6, output)
     content, generator = checkpoint.read_bytes(), np.random.default_rng(0)
-    start = runner.State(0, Counters().init(), runner.Clock())
-    identity = runner._identity(NAME, 2, start.carry)
-    expected = runner._pack(runner._unpack(content, identity, start), identity)
+    start = checkpoints.State(0, Counters().init(), checkpoints.Clock())
+    identity = checkpoints.identity_of(NAME, 2, start.carry)
+    expected = checkpoints.pack(checkpoints.unpack(content, identity, start), identity)
     for place in generator.choice(len(content), 600, replace=False):
         damaged = bytearray(content)
         damaged[place] ^= 1 << int(generator.integers(8))
         try:
-            state = runner._unpack(bytes(damaged), identity, start)
-        except runner._UNREADABLE:
+            state = checkpoints.unpack(bytes(damaged), identity, start)
+        except checkpoints.UNREADABLE:
             continue
-        assert runner._pack(state, identity) == expected  # it hit a date or the like
+        assert checkpoints.pack(state, identity) == expected  # it hit a date or the like
     for length in range(0, len(content), 97):
-        with pytest.raises(runner._UNREADABLE):
-            runner._unpack(content[:length], identity, start)
+        with pytest.raises(checkpoints.UNREADABLE):
+            checkpoints.unpack(content[:length], identity, start)
 
 
 class Nested(NamedTuple):
@@ -266,15 +266,15 @@ def test_every_kind_of_array_survives_a_checkpoint():
         "none": jnp.zeros((0, 4)),
     }
     keys = (jax.random.key(1), jax.random.split(jax.random.key(2, impl="rbg"), 3))
-    start = runner.State(0, Nested(keys, numbers), runner.Clock(1.5, 0.1, 2.0, 3))
-    identity = runner._identity(NAME, 1, start.carry)
-    state = runner._unpack(runner._pack(start._replace(step=7), identity), identity, start)
+    start = checkpoints.State(0, Nested(keys, numbers), checkpoints.Clock(1.5, 0.1, 2.0, 3))
+    identity = checkpoints.identity_of(NAME, 1, start.carry)
+    state = checkpoints.unpack(checkpoints.pack(start._replace(step=7), identity), identity, start)
     assert (state.step, state.clock) == (7, start.clock)
     assert jax.tree.structure(state.carry) == jax.tree.structure(start.carry)
     for before, after in zip(*map(jax.tree.leaves, (start.carry, state.carry)), strict=True):
         assert isinstance(after, jax.Array)
         assert (after.dtype, after.shape) == (before.dtype, before.shape)
-        raw = [np.asarray(runner._raw(leaf)).tobytes() for leaf in (before, after)]
+        raw = [np.asarray(checkpoints._raw(leaf)).tobytes() for leaf in (before, after)]
         assert raw[0] == raw[1]
     expected = jax.random.normal(keys[1][2], (3,))
     np.testing.assert_array_equal(jax.random.normal(state.carry.keys[1][2], (3,)), expected)

@@ -4,34 +4,29 @@ The chunk boundary is where everything happens: progress, divergence check, chec
 answer to SIGINT and SIGTERM. The numbers depend on none of it.
 """
 
-import hashlib
-import io
-import json
 import signal
 import sys
 import threading
 import time
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float, PyTree
+from jaxtyping import Array, ArrayLike, Float
 from tqdm import tqdm
 
 from untruncated.catalogue.metric import Metric
+from untruncated.suite.checkpoints import Clock, Say, State, identity_of, load, pack, saver, unpack
 from untruncated.suite.errors import Interrupted, SuiteError
-from untruncated.suite.files import exclusive_lock, remove_leftovers, write_atomically
+from untruncated.suite.files import exclusive_lock, remove_leftovers
 from untruncated.suite.provenance import provenance
 from untruncated.suite.results import (
     Result,
-    canonical_json,
     read_result,
     spec_hash,
     write_result,
@@ -41,35 +36,6 @@ if TYPE_CHECKING:  # the suite knows programs by name only
     from untruncated.programs.protocol import Program
 
 __all__ = ["Interrupted", "run"]
-
-Say = Callable[[str], None]
-_UNREADABLE = (  # all that numpy and zipfile raise for damaged files
-    OSError,
-    EOFError,
-    KeyError,
-    ValueError,
-    NotImplementedError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
-
-class Clock(NamedTuple):
-    """What a run has cost over all its attempts, in seconds; compilation is counted apart."""
-
-    wall: float = 0.0
-    cpu: float = 0.0
-    compile: float = 0.0
-    resumed: int = 0
-
-
-class State(NamedTuple):
-    """A run at a chunk boundary: all that a checkpoint holds."""
-
-    step: int
-    carry: PyTree[Array]
-    clock: Clock
 
 
 def run(
@@ -165,13 +131,11 @@ def _to_the_end(
 ) -> State:
     """The state after the last step, or after every member has diverged; saved if possible."""
     start = State(0, jax.tree.map(_as_jax, program.init()), Clock())
-    identity = _identity(name, program.chunk_steps, start.carry)
+    identity = identity_of(name, program.chunk_steps, start.carry)
     # the first carry takes the way through a checkpoint as well, so that the compiled program
     # gets the same kind of arrays in a broken and in an unbroken run
-    state = _load(checkpoint, identity, start, say) or _unpack(
-        _pack(start, identity), identity, start
-    )
-    save = _saver(checkpoint, identity, say)
+    state = load(checkpoint, identity, start, say) or unpack(pack(start, identity), identity, start)
+    save = saver(checkpoint, identity, say)
     saved_at, costs = time.monotonic(), []
     with _progress_bar(program, name, state.step, progress) as bar:
         while not _is_over(program, state):
@@ -270,102 +234,6 @@ def _undeclared(metrics: dict[str, Metric], step: int) -> list[dict[str, Any]]:
     ]
 
 
-# Checkpoints: an npz of the leaves' bytes and a note in JSON, with a SHA-256 over all of it.
-
-
-def _identity(name: str, chunk_steps: int, carry: PyTree[Array]) -> dict[str, Any]:
-    """What a checkpoint must share with a run to be its own: name, chunk length, carry's form."""
-    leaves = [
-        [jax.tree_util.keystr(path), str(leaf.dtype), list(leaf.shape)]
-        for path, leaf in jax.tree_util.tree_leaves_with_path(carry)
-    ]
-    return {"run": name, "chunk_steps": chunk_steps, "leaves": leaves}
-
-
-def _saver(path: Path, identity: dict[str, Any], say: Say) -> Callable[[State], bool]:
-    """A function that saves a state and tells whether it could; warns the first time it cannot."""
-    warned = False
-
-    def save(state: State) -> bool:
-        nonlocal warned
-        try:
-            write_atomically(path, _pack(state, identity))
-        except SuiteError as error:
-            if not warned:
-                say(f"warning: going on without checkpoints: {error}")
-            warned = True
-            return False
-        return True
-
-    return save
-
-
-def _load(path: Path, identity: dict[str, Any], start: State, say: Say) -> State | None:
-    """The state saved at `path`; None, with a warning where a file is there, if it is no use."""
-    try:
-        state = _unpack(path.read_bytes(), identity, start)
-    except FileNotFoundError:
-        return None
-    except _UNREADABLE as error:
-        say(f"warning: ignoring the checkpoint {path}, starting from step 0: {error}")
-        return None
-    return state._replace(clock=state.clock._replace(resumed=state.clock.resumed + 1))
-
-
-def _pack(state: State, identity: dict[str, Any]) -> bytes:
-    """A state as the content of a checkpoint file."""
-    leaves = [np.asarray(_raw(leaf)).tobytes() for leaf in jax.tree.leaves(state.carry)]
-    note = canonical_json(
-        {"identity": identity, "step": state.step, "clock": state.clock._asdict()}
-    )
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        note=np.array(note),
-        checksum=np.array(_checksum(note, leaves)),
-        **{f"leaf_{i}": np.frombuffer(leaf, np.uint8) for i, leaf in enumerate(leaves)},
-    )
-    return buffer.getvalue()
-
-
-def _unpack(content: bytes, identity: dict[str, Any], start: State) -> State:
-    """The state in a checkpoint file; one of `_UNREADABLE` if damaged or another run's."""
-    like, structure = jax.tree.flatten(start.carry)
-    with np.load(io.BytesIO(content)) as file:
-        note, checksum = str(file["note"]), str(file["checksum"])
-        leaves = [file[f"leaf_{i}"].tobytes() for i in range(len(file.files) - 2)]
-    if checksum != _checksum(note, leaves):
-        raise ValueError("its content does not fit its checksum")
-    saved = json.loads(note)
-    if saved["identity"] != identity:
-        raise ValueError("it is of another run, chunk length or version of the program")
-    carry = jax.tree.unflatten(structure, list(map(_restore, leaves, like)))
-    return State(saved["step"], carry, Clock(**saved["clock"]))
-
-
-def _checksum(note: str, leaves: list[bytes]) -> str:
-    return hashlib.sha256(b"".join([note.encode(), *leaves])).hexdigest()
-
-
 def _as_jax(leaf: ArrayLike) -> Array:
     """A numpy array or a number as jax takes it; an array of jax as it is, float64 too."""
     return leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf)
-
-
-def _is_key(leaf: Array) -> bool:
-    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _raw(leaf: Array) -> Array:
-    """A typed PRNG key's numbers, any other array as it is."""
-    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
-def _restore(content: bytes, like: Array) -> Array:
-    """An array of the dtype and shape of `like` from its bytes."""
-    raw = _raw(like)
-    with jax.enable_x64(True):  # keeps whatever dtype it is, float64 too
-        array = jax.device_put(np.frombuffer(content, raw.dtype).reshape(raw.shape))
-    return (
-        jax.random.wrap_key_data(array, impl=jax.random.key_impl(like)) if _is_key(like) else array
-    )
