@@ -118,7 +118,7 @@ def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
         f"Scale {figure.scale}: {figure.steps:,} steps, {seeds} seeds, step size chosen among "
         f"{{{sizes}}} on {tuning['seed'].nunique()} other seeds.",
         "Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single seeds.",
-        f"{edges} runs use a step size at the edge of the grid." if edges else "",
+        f"Runs whose step size is at the edge of the grid: {edges}." if edges else "",
         f"Fidelity: {figure.fidelity}.",
     ]
     return " ".join(part for part in parts if part)

@@ -1,0 +1,69 @@
+"""A figure's face says what it shows, its files are the same each time, and errors are clear."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from untruncated.plots.figure import draw_figure, face
+from untruncated.suite.errors import SuiteError
+from untruncated.suite.figures import load_figure
+from untruncated.suite.tables import COLUMNS
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+
+def panel_table() -> pd.DataFrame:
+    base = dict.fromkeys(COLUMNS) | {"curve": "gru", "label": "GRU", "cell": "gru", "width": 3}
+    base |= {"x": 5, "flops": 14_000, "parameters": 40, "metric": "msre", "diverged": False}
+    tuning = [
+        {**base, "stage": "tuning", "run": "t", "step_size": size, "seed": seed, "value": 0.2}
+        for size in (0.001, 0.003)
+        for seed in range(5)
+    ]
+    finals = [
+        {**base, "stage": "final", "run": f"f{seed // 5}", "step_size": 0.001, "seed": seed}
+        | {"at_edge": seed < 1005, "value": 0.1 + seed / 1e5}
+        for seed in range(1000, 1010)
+    ]
+    optimum = {**base, "curve": "baseline", "stage": "baseline", "label": "Bayes-optimal"}
+    optimum |= {"metric": "msre_exact", "value": 0.0195, "cell": None}
+    return pd.DataFrame([*tuning, *finals, optimum], columns=COLUMNS)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    panel_table().to_csv(tmp_path / "rtu_figure2a.csv", index=False)
+    return tmp_path
+
+
+def test_the_face_states_scale_steps_seeds_tuning_error_bars_and_fidelity():
+    figure = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "small")
+    text = face(figure, {"a": panel_table()})
+    for part in (
+        "Scale small: 200,000 steps, 10 seeds",
+        "{0.001, 0.003} on 5 other seeds",
+        "standard error",
+        "single seeds",
+        "Fidelity: exact",
+        "at the edge of the grid: 1.",
+    ):
+        assert part in text
+
+
+def test_the_same_table_gives_the_same_files(tables, tmp_path):
+    outputs = [tmp_path / name for name in ("one.png", "two.png", "one.pdf", "two.pdf")]
+    draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, outputs)
+    one_png, two_png, one_pdf, two_pdf = (path.read_bytes() for path in outputs)
+    assert one_png == two_png
+    assert one_pdf == two_pdf
+    assert one_png.startswith(b"\x89PNG")
+    assert one_pdf.startswith(b"%PDF")
+
+
+def test_a_missing_table_and_an_unknown_figure_are_named(tables, tmp_path):
+    with pytest.raises(SuiteError, match=r"rtu_figure2b\.csv: cannot be read"):
+        draw_figure("rtu_figure2", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
+    with pytest.raises(SuiteError, match="did you mean 'rtu_figure2'"):
+        draw_figure("rtu_figur2", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
+    assert not (tmp_path / "x.png").exists()

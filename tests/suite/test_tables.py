@@ -1,0 +1,141 @@
+"""Tables and status: from result files written by hand to rows, with what is missing named."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from untruncated.suite.errors import ResultError, SpecError
+from untruncated.suite.figures import load_figure
+from untruncated.suite.results import Metric, Result, write_result
+from untruncated.suite.status import print_status, verify_results
+from untruncated.suite.tables import COLUMNS, write_table
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+
+def write_run(runs: Path, run, value: float, diverged: list | None = None, **choices) -> None:
+    """A result whose MSRE is `value` + seed / 10^6, NaN where `diverged` names the member."""
+    seeds = run.fields["seeds"]
+    if run.fields["program"] == "optimal_prediction":
+        axes, shape = {"seed": seeds}, (len(seeds),)
+    else:
+        sizes = run.fields.get("step_sizes") or [choices["step_size"]]
+        axes, shape = {"step_size": sizes, "seed": seeds}, (len(sizes), len(seeds))
+    values = np.broadcast_to(value + np.asarray(seeds) / 1e6, shape).copy()
+    for record in diverged or []:
+        i = axes["step_size"].index(record["step_size"])
+        values[i, seeds.index(record["seed"])] = np.nan
+    metrics = {"msre": Metric(tuple(axes), values)}
+    if len(axes) == 1:
+        metrics["msre_exact"] = Metric((), np.asarray(value))
+    result = Result(run.canonical, axes, metrics, choices, diverged or [], {}, {})
+    write_result(runs / f"{run.hash}.json", result)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Every run of Figure 2a at scale smoke, with known numbers; one tuning seed diverged."""
+    figure = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "smoke")
+    panel, runs = figure.panels["a"], tmp_path / "runs"
+    for index, point in enumerate(panel.points):
+        lost = [{"step_size": 0.003, "seed": 2, "step": 7, "reason": "x"}] if index == 0 else []
+        write_run(runs, point.tuning, 0.2, lost)
+        for run in point.finals:
+            write_run(runs, run, 0.1 + index / 100, step_size=0.001, at_edge=index == 1)
+    for run in panel.baselines:
+        write_run(runs, run, 0.02)
+    return tmp_path, panel
+
+
+def table(folder: Path) -> pd.DataFrame:
+    output = folder / "tables" / "smoke" / "rtu_figure2a.csv"
+    write_table("rtu_figure2a", "smoke", EXPERIMENTS, folder / "runs", output)
+    return pd.read_csv(output)
+
+
+def test_one_row_per_configuration_stage_step_size_seed_and_metric(project):
+    folder, panel = project
+    rows = table(folder)
+    assert list(rows.columns) == COLUMNS
+    configurations = len(panel.points)
+    assert (rows["stage"] == "tuning").sum() == configurations * 2 * 5
+    assert (rows["stage"] == "final").sum() == configurations * 5
+    assert (rows["stage"] == "baseline").sum() == 5 + 1
+    key = ["curve", "width", "truncation", "stage", "step_size", "seed", "metric"]
+    assert not rows.duplicated(key).any()
+
+
+def test_values_stand_with_their_configuration(project):
+    folder, panel = project
+    rows = table(folder)
+    for index, point in enumerate(panel.points):
+        mine = rows[(rows["stage"] == "final") & (rows["run"] == point.finals[0].hash)]
+        np.testing.assert_allclose(mine["value"], 0.1 + index / 100 + mine["seed"] / 1e6)
+        assert set(mine["width"]) == {point.cell["width"]}
+        assert set(mine["flops"]) == {point.flops}
+        assert mine["x"].isna().all() == (point.credit["name"] == "rtrl")
+    exact = rows[rows["metric"] == "msre_exact"]
+    assert exact["value"].tolist() == [0.02]
+    assert exact["seed"].isna().all()
+
+
+def test_a_diverged_member_has_no_value_and_is_marked(project):
+    folder, panel = project
+    rows = table(folder)
+    lost = rows[rows["diverged"]]
+    assert lost[["run", "step_size", "seed"]].values.tolist() == [
+        [panel.points[0].tuning.hash, 0.003, 2]
+    ]
+    assert lost["value"].isna().all()
+    assert rows.loc[~rows["diverged"], "value"].notna().all()
+
+
+def test_every_missing_run_is_named_with_its_configuration(project):
+    folder, panel = project
+    point = panel.points[0]
+    for run in (point.tuning, *point.finals):
+        (folder / "runs" / f"{run.hash}.json").unlink()
+    with pytest.raises(ResultError) as caught:
+        table(folder)
+    message = str(caught.value)
+    assert f"{point.tuning.hash}.json  gru of width 22, truncated_bptt 1, tuning" in message
+    assert f"{point.finals[0].hash}.json  gru of width 22" in message
+    assert "2 of its 13 runs are missing" in message
+    assert "snakemake rtu_figure2a --config scale=smoke" in message
+
+
+def test_another_runs_file_is_refused(project):
+    folder, panel = project
+    one, other = (folder / "runs" / f"{panel.points[i].tuning.hash}.json" for i in (0, 1))
+    other.write_text(one.read_text())
+    with pytest.raises(ResultError, match=str(other)):
+        table(folder)
+
+
+def test_status_counts_done_and_missing_and_tells_divergence_and_edges(project, capsys):
+    folder, panel = project
+    assert print_status("figure2a", "smoke", EXPERIMENTS, folder) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "2 done; tuning: diverged at step size 0.003" in out[1]
+    assert "step size 0.001 is at the edge of its grid" in out[2]
+    (folder / "runs" / f"{panel.points[2].tuning.hash}.json").unlink()
+    (folder / "runs" / f"{panel.points[3].tuning.hash}.json").write_text("{")
+    assert print_status("figure2a", "smoke", EXPERIMENTS, folder) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert "1 done, 1 missing" in out[3]
+    assert "1 damaged, 1 done" in out[4]
+    with pytest.raises(SpecError, match="did you mean"):
+        print_status("figure2aa", "smoke", EXPERIMENTS, folder)
+
+
+def test_verify_tells_each_defect(project, capsys):
+    folder, panel = project
+    assert verify_results(folder / "runs") == 0
+    path = folder / "runs" / f"{panel.points[0].tuning.hash}.json"
+    path.write_text(path.read_text().replace("0.2", "0.1", 1))
+    assert verify_results(folder / "runs") == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("error: ") == 1
+    assert str(path) in captured.err
