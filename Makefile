@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 READY := $(VENV)/ready
 
+# One Snakemake at a time.
+.NOTPARALLEL:
 .PHONY: help test lint bench lock clean
 help:
 	@sed -n 's/^#   //p' Makefile

@@ -5,6 +5,7 @@ Snakemake starts. The rules only say which command makes which file.
 """
 
 import os
+import shlex
 import sys
 
 from untruncated.suite.errors import SuiteError
@@ -15,8 +16,9 @@ try:
 except SuiteError as error:
     sys.exit(f"error: {error}")
 
+BIN = shlex.quote(os.path.dirname(sys.executable))
 # Every job takes one core, also in the libraries, and finds this environment's commands.
-shell.prefix(f"set -eu; export NPROC=1 PATH={os.path.dirname(sys.executable)}:$PATH; ")
+shell.prefix(f"set -eu; export NPROC=1 PATH={BIN}:$PATH; ")
 
 
 def tuning_result(wildcards):
@@ -29,6 +31,10 @@ def spec(wildcards):
 
 def table_runs(wildcards):
     return PLAN.table_runs(wildcards.figure, wildcards.panel)
+
+
+def runs_folder(wildcards):
+    return os.path.dirname(PLAN.run_path("any"))
 
 
 def tables(wildcards):
@@ -73,9 +79,6 @@ if PLAN.compute:
         conda:
             "environment.yml"
         threads: 1
-        resources:
-            mem_mb=2000,
-            runtime=720,
         params:
             spec=spec,
         shell:
@@ -96,9 +99,11 @@ rule table:
     params:
         scale=PLAN.scale,
         experiments=PLAN.experiments,
+        runs=runs_folder,
     shell:
         "untruncated table {wildcards.figure}{wildcards.panel} --scale {params.scale}"
-        " --experiments {params.experiments:q} --output {output:q} --log {log:q}"
+        " --experiments {params.experiments:q} --runs {params.runs:q}"
+        " --output {output:q} --log {log:q}"
 
 
 rule figure:

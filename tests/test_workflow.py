@@ -302,8 +302,8 @@ def test_a_cluster_retries_what_failed(clone):
     snakefile = clone / "Snakefile"
     # the Snakefile puts its own environment first on the path; the wrapper must come before it
     text = snakefile.read_text()
-    assert "PATH={os.path.dirname(sys.executable)}" in text
-    snakefile.write_text(text.replace("PATH={os.path.dirname(sys.executable)}", f"PATH={binaries}"))
+    assert "PATH={BIN}" in text
+    snakefile.write_text(text.replace("PATH={BIN}", f"PATH={binaries}"))
     done = snakemake(clone, "figure9", "--workflow-profile", "profiles/generic")
     assert done.returncode == 0, done.stdout
     assert (clone / "failed_once").is_dir()

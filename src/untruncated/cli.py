@@ -17,6 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _note(log, f"{options.name} started")
     try:
         code = options.command(options) or 0
+    except KeyboardInterrupt:
+        print("error: stopped", file=sys.stderr)
+        return 130
     except SuiteError as error:
         print(f"error: {error}", file=sys.stderr)
         _note(log, f"{options.name} failed: {error}")
@@ -49,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
     table.add_argument("panel", help="e.g. rtu_figure2a")
     table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
-    table.add_argument("--runs", type=Path, help="default: runs/ beside the tables' folder")
+    table.add_argument("--runs", type=Path, help="default: <results>/runs")
     table.set_defaults(command=_table, name="table")
 
     plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
@@ -66,20 +69,29 @@ def _parser() -> argparse.ArgumentParser:
     verify.set_defaults(command=_verify, name="verify")
 
     for command in (run, table, plot, status, verify):
-        command.add_argument("--results", type=Path, default=Path("results"))
+        command.add_argument(
+            "--results", type=Path, help="default: results, at smoke results/smoke"
+        )
+    for command in (run, table, plot, status):
         command.add_argument("--experiments", type=Path, default=Path("experiments"))
-        if command not in (run, verify):
-            command.add_argument("--scale", default="small")
+    for command in (table, plot, status):
+        command.add_argument("--scale", default="small")
     for command in (run, table, plot):
         command.add_argument("--log", type=Path, help="a file to note start, end and errors in")
     return parser
 
 
+def _results(options: argparse.Namespace, scale: str) -> Path:
+    from untruncated.suite.plan import default_results
+
+    return options.results or Path(default_results(scale))
+
+
 def _run(options: argparse.Namespace) -> int:
     from untruncated.suite.execute import execute, find_spec
 
-    spec = find_spec(options.spec, options.experiments)
-    output = options.output or options.results / "runs" / f"{spec.hash}.json"
+    spec, scale = find_spec(options.spec, options.experiments)
+    output = options.output or _results(options, scale) / "runs" / f"{spec.hash}.json"
     execute(
         spec,
         output,
@@ -93,8 +105,9 @@ def _run(options: argparse.Namespace) -> int:
 def _table(options: argparse.Namespace) -> int:
     from untruncated.suite.tables import write_table
 
-    output = options.output or options.results / "tables" / options.scale / f"{options.panel}.csv"
-    runs = options.runs or output.absolute().parents[2] / "runs"
+    results = _results(options, options.scale)
+    output = options.output or results / "tables" / options.scale / f"{options.panel}.csv"
+    runs = options.runs or results / "runs"
     write_table(options.panel, options.scale, options.experiments, runs, output)
     return 0
 
@@ -102,7 +115,7 @@ def _table(options: argparse.Namespace) -> int:
 def _plot(options: argparse.Namespace) -> int:
     from untruncated.plots.figure import draw_figure
 
-    tables = options.tables or options.results / "tables" / options.scale
+    tables = options.tables or _results(options, options.scale) / "tables" / options.scale
     draw_figure(options.figure, options.scale, options.experiments, tables, options.output)
     return 0
 
@@ -110,13 +123,14 @@ def _plot(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     from untruncated.suite.status import print_status
 
-    return print_status(options.figure, options.scale, options.experiments, options.results)
+    results = _results(options, options.scale)
+    return print_status(options.figure, options.scale, options.experiments, results)
 
 
 def _verify(options: argparse.Namespace) -> int:
     from untruncated.suite.status import verify_results
 
-    return verify_results(options.results / "runs")
+    return verify_results((options.results or Path("results")) / "runs")
 
 
 if __name__ == "__main__":

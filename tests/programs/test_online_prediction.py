@@ -81,7 +81,7 @@ def test_a_seed_sees_the_same_stream_alone_and_in_a_batch():
 @LEARNERS
 def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(monkeypatch, learner):
     batch = _batch(learner)[1]
-    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)  # the batch did its 200 steps in one chunk
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)  # one member, fifty steps; the batch did 200
     alone = _metrics(_program(learner, [1e-3], [SEED]))
     assert alone["msre_curve"].shape == (1, 1, STEPS)
     curve = alone["msre_curve"][0, 0]
@@ -93,7 +93,7 @@ def test_a_seed_alone_learns_as_in_a_batch_among_other_step_sizes(monkeypatch, l
 
 def test_chunks_change_no_number_and_need_one_compilation(monkeypatch):
     whole_carry, whole = _batch("td")
-    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50 * 15)  # of all fifteen members
     program = _program()
     before = _advance._cache_size()
     carry = _run(program)
@@ -148,7 +148,7 @@ def test_error_equals_brute_force(learner):
 
 
 def test_a_diverged_member_is_recorded_and_disturbs_no_other(monkeypatch):
-    monkeypatch.setattr(curves, "CHUNK_STEPS", 50)
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 50 * 6)  # of all six members
     program = _program(sizes=[1e-2, 1e30, 1e-3], seeds=[3, 0])
     carry = program.advance(program.init())
     early, early_metrics = program.diverged(carry), _metrics(program, carry)

@@ -74,6 +74,17 @@ def edited(path: str, value: object = None, *, delete: bool = False) -> dict:
 
 GRU = "panels.a.curves.gru"
 
+
+def _other_x() -> dict:
+    """A panel whose x is swept by one curve, while the other sweeps over something else."""
+    panels = copy.deepcopy(MINIMAL["panels"])
+    panels["a"]["plot"]["x"] = "width"
+    curves = panels["a"]["curves"]
+    curves["linear_rtu"]["cell"]["width"] = "$width"
+    curves["linear_rtu"]["sweep"] = {"width": "truncations"}
+    return panels
+
+
 BROKEN = {
     "no mapping": ("just a text", ["the file", "must be a mapping"]),
     "YAML syntax": ("paper: [rtu\ntitle: x", ["line 2", "not valid YAML"]),
@@ -136,6 +147,28 @@ BROKEN = {
     "unknown list": (
         edited(f"{GRU}.sweep.truncation", "lengths"),
         [f"{GRU}.sweep.truncation", "truncations"],
+    ),
+    "list in place": (
+        edited(f"{GRU}.sweep.truncation", [1, 5]),
+        [f"{GRU}.sweep.truncation", "truncations"],
+    ),
+    "sweep beside the x axis": (
+        edited("panels", _other_x()),
+        ["panels.a.curves.gru.sweep", "must sweep over the panel's x"],
+    ),
+    "huge number": (edited("scales.small.steps", 10**400), ["scales.small.steps", "whole number"]),
+    "odd number of steps": (edited("scales.small.steps", 1001), ["multiple of 10"]),
+    "module without a name": (edited(f"{GRU}.cell.name", ":Foo"), ["cannot be imported"]),
+    "paper of another folder": (edited("paper", "pes"), ["paper", "must be the folder's name"]),
+    "seeds that overlap": (edited("seeds.final", 3), ["seeds.final", "overlap"]),
+    "baseline of another return": (
+        edited("panels.a.baseline.discount", 0.9),
+        ["panels.a.baseline.discount", "must be the learner's, 0.966"],
+    ),
+    "key twice": ("paper: rtu\npaper: rtu\n", ["'paper' stands twice", "line 1"]),
+    "delay too short": (
+        edited("shared.learner", {"name": "delayed_return", "discount": 0.99}),
+        ["learner.delay", "0.1 %"],
     ),
     "no curves": (edited("panels.a.curves", {}), ["panels.a.curves", "no curve"]),
     "long panel name": (edited("panels.first", {}), ["panels.first", "one letter"]),

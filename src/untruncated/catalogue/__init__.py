@@ -19,7 +19,7 @@ KINDS: dict[str, dict[str, Entry]] = {
 
 
 def lookup(kind: str, name: object, where: str) -> Entry:
-    """The entry called `name`, or the one that a stranger's "package.module:Name" carries.
+    """The entry called `name`, or the one that a stranger's cell "package.module:Name" carries.
 
     Raises:
         CatalogueError: There is no such name, or what it names has no `catalogue_entry`.
@@ -27,21 +27,20 @@ def lookup(kind: str, name: object, where: str) -> Entry:
     entries = KINDS[kind]
     if isinstance(name, str) and name in entries:
         return entries[name]
-    if isinstance(name, str) and ":" in name:
-        return _strangers_entry(kind, name, where)
+    if kind == "cell" and isinstance(name, str) and ":" in name:
+        return _strangers_cell(name, where)
     raise CatalogueError(where, not_among(name, entries))
 
 
-def _strangers_entry(kind: str, name: str, where: str) -> Entry:
+def _strangers_cell(name: str, where: str) -> CellEntry:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a stranger's module may fail in any way
         raise CatalogueError(where, f"{name!r} cannot be imported: {error}") from error
     entry = getattr(found, "catalogue_entry", None)
-    wanted = CellEntry if kind == "cell" else Entry
-    if not isinstance(entry, wanted):
+    if not isinstance(entry, CellEntry):
         raise CatalogueError(
-            where, f"{name!r} has no attribute catalogue_entry that is a {wanted.__name__}"
+            where, f"{name!r} has no attribute catalogue_entry that is a CellEntry"
         )
     return entry

@@ -33,6 +33,7 @@ class Field:
     minimum: float | None = None
     maximum: float | None = None
     below: float | None = None
+    multiple_of: int | None = None
     nullable: bool = False
     meaning: str = ""
 
@@ -53,6 +54,8 @@ class Field:
             raise CatalogueError(where, f"must be at most {self.maximum}, not {value}")
         if self.below is not None and value >= self.below:
             raise CatalogueError(where, f"must be below {self.below}, not {value}")
+        if self.multiple_of is not None and value % self.multiple_of:
+            raise CatalogueError(where, f"must be a multiple of {self.multiple_of}, not {value}")
         return value
 
 
@@ -68,7 +71,7 @@ def _coerce_type(value: Any, wanted: type, where: str) -> Any:
         raise wrong
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise wrong from None
     if not math.isfinite(number) or (wanted is int and number != int(number)):
         raise wrong

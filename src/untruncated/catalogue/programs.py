@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from untruncated.catalogue.entry import Entry, Field
 
-_STEPS = Field(int, minimum=1, meaning="environment steps of each seed")
+# A multiple of ten has at least ten equal bins for its curve; a step's number fits 32 bits.
+_STEPS = Field(
+    int,
+    minimum=10,
+    maximum=2_000_000_000,
+    multiple_of=10,
+    meaning="environment steps of each seed",
+)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def _table(path: Path) -> pd.DataFrame:
         return pd.read_csv(path)
     except (OSError, ValueError) as error:
         raise SuiteError(
-            f"{path}: cannot be read as a table ({error}). Rebuild it with: snakemake -f {path}"
+            f"{path}: cannot be read as a table ({error}). Rebuild it with: "
+            f"snakemake -f {path} --config scale={path.parent.name}"
         ) from error
 
 
@@ -112,13 +113,14 @@ def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
     tuning = everything[(everything["stage"] == "tuning") & (everything["metric"] == "msre")]
     seeds = finals["seed"].nunique()
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
-    edges = finals.loc[finals["at_edge"].astype(str) == "True", "run"].nunique()
+    at_edge = finals[finals["at_edge"].astype(str) == "True"]
+    edges = len(at_edge[["curve", "width", "truncation"]].drop_duplicates())
     parts = [
         f"{figure.title}. {figure.caption}",
         f"Scale {figure.scale}: {figure.steps:,} steps, {seeds} seeds, step size chosen among "
         f"{{{sizes}}} on {tuning['seed'].nunique()} other seeds.",
         "Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single seeds.",
-        f"Runs whose step size is at the edge of the grid: {edges}." if edges else "",
+        f"Configurations whose step size is at the edge of the grid: {edges}." if edges else "",
         f"Fidelity: {figure.fidelity}.",
     ]
     return " ".join(part for part in parts if part)

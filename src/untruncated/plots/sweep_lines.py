@@ -102,6 +102,9 @@ def _draw_flat(
     mean, error = points["mean"].iloc[0], points["standard_error"].fillna(0).iloc[0]
     axes.plot(span, [mean, mean], color=look.color, linestyle="-", label=label, zorder=3)
     axes.fill_between(span, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
+    if points["diverged"].iloc[0]:
+        place = {"transform": axes.transAxes, "clip_on": False}
+        axes.plot([0.5], [0.97], "x", color=look.color, **place)
     edge = np.full(len(seeds), span[1])
     axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
 

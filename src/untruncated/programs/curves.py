@@ -10,7 +10,9 @@ from jaxtyping import Array, Float, Int
 from untruncated.catalogue.metric import Metric
 
 CURVE_POINTS = 200
-CHUNK_STEPS = 20_000  # enough to hide the cost of a call, few enough for a lively progress bar
+# Steps of all members together in a chunk: enough to hide the cost of a call, few enough for a
+# lively progress bar and for a checkpoint within seconds of being asked for.
+CHUNK_STEPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -18,10 +20,12 @@ class Timeline:
     """How a run of `total_steps` is cut into bins of a curve, and into chunks of whole bins.
 
     As many equal bins as the steps can be cut into, at most 200. A chunk divides the run too, so
-    that one compiled program does all of it; it has about 20,000 steps, or one bin.
+    that one compiled program does all of it; its steps, times the `members` that advance together,
+    are about 100,000, or it has one bin.
     """
 
     total_steps: int
+    members: int = 1
 
     @property
     def bins(self) -> int:
@@ -42,8 +46,8 @@ class Timeline:
     @property
     def chunk_steps(self) -> int:
         """Steps per chunk."""
-        counts = range(1, self.bins + 1)
-        fitting = [n for n in counts if self.bins % n == 0 and n * self.bin_steps <= CHUNK_STEPS]
+        longest = CHUNK_STEPS // (self.bin_steps * self.members)
+        fitting = [n for n in range(1, longest + 1) if self.bins % n == 0]
         return self.bin_steps * max(fitting, default=1)
 
     def sums(self, values: Float[Array, "steps *members"]) -> Float[Array, "*members bins"]:

@@ -61,7 +61,7 @@ class OnlinePrediction:
     @property
     def timeline(self) -> Timeline:
         """Bins and chunks."""
-        return Timeline(self.total_steps)
+        return Timeline(self.total_steps, self.members)
 
     @property
     def chunk_steps(self) -> int:
@@ -119,7 +119,7 @@ class OnlinePrediction:
             for i, j in np.argwhere(steps >= 0)
         ]
 
-    def _no_past(self) -> tuple | tuple[()]:
+    def _no_past(self) -> tuple:
         if isinstance(self.predictor, TDPredictor):
             return ()
         shape = (len(self.seeds), self.predictor.delay)
@@ -166,10 +166,12 @@ def _advance(program: OnlinePrediction, carry: Carry) -> Carry:
 def _batch_size(carry: Carry) -> int:
     """Step sizes to advance side by side: as many as the cache holds, in equal batches.
 
-    Batching hides the cost of launching many small kernels, until the learners' state no longer
-    fits the processor's cache.
+    Batching hides the cost of launching many small kernels, on a CPU until the learners' state no
+    longer fits the processor's cache.
     """
     count = carry.step_sizes.shape[0]
+    if jax.default_backend() != "cpu":
+        return count
     size = sum(leaf.nbytes for leaf in jax.tree.leaves(carry.learners)) / count
     fitting = [n for n in range(1, count + 1) if count % n == 0 and n * size <= CACHE_BYTES]
     return max(fitting, default=1)

@@ -50,7 +50,7 @@ class OptimalPrediction:
     @property
     def timeline(self) -> Timeline:
         """Bins and chunks."""
-        return Timeline(self.total_steps)
+        return Timeline(self.total_steps, self.members)
 
     @property
     def chunk_steps(self) -> int:

@@ -51,13 +51,17 @@ class State(NamedTuple):
     clock: Clock
 
 
-def identity_of(name: str, chunk_steps: int, carry: PyTree[Array]) -> dict[str, Any]:
-    """What a checkpoint must share with a run to be its own: name, chunk length, carry's form."""
+def identity_of(asked: Any, chunk_steps: int, carry: PyTree[Array]) -> dict[str, Any]:
+    """What a checkpoint must share with a run to be its own.
+
+    That is what was `asked` (the run, its coordinates and choices), the chunk length, and the form
+    of the carry.
+    """
     leaves = [
         [jax.tree_util.keystr(path), str(leaf.dtype), list(leaf.shape)]
         for path, leaf in jax.tree_util.tree_leaves_with_path(carry)
     ]
-    return {"run": name, "chunk_steps": chunk_steps, "leaves": leaves}
+    return {"asked": asked, "chunk_steps": chunk_steps, "leaves": leaves}
 
 
 def saver(path: Path, identity: dict[str, Any], say: Say) -> Callable[[State], bool]:

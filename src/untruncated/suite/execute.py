@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,19 +18,28 @@ from untruncated.suite.tuning import choose_step_size
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
-def find_spec(text: str, experiments: Path) -> RunSpec:
+def find_spec(text: str, experiments: Path) -> tuple[RunSpec, str]:
     """The run that `text` names: JSON, a file with a spec or a result, or a hash.
+
+    Returns:
+        The run, and the largest scale at which an experiment file asks for it; "small" where it is
+        not named by its hash.
 
     Raises:
         SpecError: It is none of them, or the spec is not valid.
     """
     if text.lstrip().startswith("{"):
-        return _parse(text, "the spec given")
-    path = Path(text)
-    if path.is_file():
-        return _parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
-    if _HASH.fullmatch(text):
+        return _parse(text, "the spec given"), "small"
+    if _HASH.fullmatch(text) and not Path(text).exists():
         return _by_hash(text, experiments)
+    try:
+        content = Path(text).read_text(encoding="utf-8", errors="replace") if text else None
+    except FileNotFoundError:
+        content = None
+    except OSError as error:
+        raise SpecError(f"{text[:80]}: cannot be read: {error.strerror}") from error
+    if content is not None:
+        return _parse(content, text), "small"
     raise SpecError(
         f"{text!r} is no run: give a spec as JSON, a file that holds a spec or a result, "
         "or the 16 hex digits of a run that an experiment file asks for"
@@ -49,11 +59,11 @@ def _parse(text: str, where: str) -> RunSpec:
         raise SpecError(f"{where}: {error}") from error
 
 
-def _by_hash(name: str, experiments: Path) -> RunSpec:
-    for scale in SCALES:
+def _by_hash(name: str, experiments: Path) -> tuple[RunSpec, str]:
+    for scale in reversed(SCALES):
         for figure in load_figures(experiments, scale).values():
             if name in figure.runs:
-                return figure.runs[name]
+                return figure.runs[name], scale
     raise SpecError(f"no experiment file under {experiments} asks for a run {name}, at any scale")
 
 
@@ -89,17 +99,24 @@ def execute(
 def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any]]:
     if spec.tuning is None:
         return spec.fields.get("step_sizes", []), {}
-    choices = choose_step_size(read_result(folder / f"{spec.tuning}.json"))
+    path = folder / f"{spec.tuning}.json"
+    tuning = read_result(path)
+    if "step_sizes" not in tuning.spec:
+        raise SpecError(f"{path}: named by a final run as its tuning run, but it tuned nothing")
+    choices = choose_step_size(tuning)
     return [choices["step_size"]], choices
 
 
 def _prepare_jax() -> None:
     """One core unless told otherwise, and compiled programs kept between processes.
 
+    Compiled programs are kept apart by host: a shared home may serve several kinds of processor.
     A run's inner loop is too small to share between cores: two threads are slower than one.
     """
     os.environ.setdefault("NPROC", "1")
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla"))
+    os.environ.setdefault(
+        "JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla" / platform.node())
+    )
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 
 

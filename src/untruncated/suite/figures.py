@@ -5,6 +5,7 @@ The library knows nothing of either paper: what a figure shows stands in `experi
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ import yaml
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.suite.errors import SpecError
-from untruncated.suite.spec import RunSpec, number_list, resolve_run, seed_block
+from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolve_run, seed_block
 from untruncated.suite.widths import component, flops, parameters, resolve_width
 
 SCALES = ("smoke", "small", "paper")
@@ -108,7 +109,7 @@ def load_figure(path: Path, scale: str) -> Figure:
         SpecError: As `load_figures`.
     """
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: cannot be read: {error}") from error
     except yaml.YAMLError as error:
@@ -120,6 +121,19 @@ def load_figure(path: Path, scale: str) -> Figure:
         return _Expansion(path, raw, scale).figure()
     except CatalogueError as error:
         raise SpecError(f"{path}: {error}") from error
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """A loader to which a key given twice, as a copied curve, is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1 and key != "<<":
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", node.start_mark
+                )
+        return super().construct_mapping(node, deep)
 
 
 class _Expansion:
@@ -137,12 +151,19 @@ class _Expansion:
         # every scale is checked whichever is asked for
         self.scales = {name: self._scale(name, scales[name]) for name in SCALES}
         self.scale = self.scales[scale]
+        self._check_seeds()
 
     def figure(self) -> Figure:
         panels = _mapping(self.raw["panels"], "panels")
         if not panels:
             raise CatalogueError("panels", "has no panel")
         paper = Field(str).coerce(self.raw["paper"], "paper")
+        if paper != self.path.parent.name:
+            raise CatalogueError("paper", f"must be the folder's name, {self.path.parent.name}")
+        if not re.fullmatch(r"[a-z]+[0-9]+", self.path.stem):
+            raise CatalogueError(
+                "the file's name", "must be letters and a number, like figure2.yaml or table1.yaml"
+            )
         return Figure(
             name=f"{paper}_{self.path.stem}",
             paper=paper,
@@ -160,6 +181,16 @@ class _Expansion:
     def _first_seeds(self) -> dict[str, int]:
         raw = _mapping(self.raw["seeds"], "seeds", ("tuning", "final"), ("tuning", "final"))
         return {key: Field(int, minimum=0).coerce(raw[key], f"seeds.{key}") for key in raw}
+
+    def _check_seeds(self) -> None:
+        """Final seeds must be new: a step size is not judged on the seeds that chose it."""
+        tuning, final = self.seeds["tuning"], self.seeds["final"]
+        blocks = max(scale["final_blocks"] for scale in self.scales.values())
+        if tuning < final + SEEDS_PER_BLOCK * blocks and final < tuning + SEEDS_PER_BLOCK:
+            raise CatalogueError(
+                "seeds.final",
+                f"{final} and the seeds after it overlap with the tuning seeds from {tuning} on",
+            )
 
     def _scale(self, name: str, raw: Any) -> dict[str, Any]:
         where = f"scales.{name}"
@@ -199,6 +230,12 @@ class _Expansion:
         variables = {key for point in points for key in point.sweep} | {"flops", "parameters"}
         if plot["x"] not in variables:
             raise CatalogueError(f"{where}.plot.x", not_among(plot["x"], sorted(variables)))
+        for point in points:
+            if point.sweep and plot["x"] not in {*point.sweep, "flops", "parameters"}:
+                raise CatalogueError(
+                    f"{where}.curves.{point.curve}.sweep",
+                    f"must sweep over the panel's x, {plot['x']}, or not at all",
+                )
         title = Field(str).coerce(raw["title"], f"{where}.title")
         return Panel(name, title, plot, points, label, baselines)
 
@@ -207,7 +244,19 @@ class _Expansion:
             return "", []
         raw = dict(_mapping(raw, where, required=("label", "program")))
         label = Field(str).coerce(raw.pop("label"), f"{where}.label")
-        spec = {"environment": self.shared.get("environment"), "steps": self.scale["steps"], **raw}
+        inherited = {
+            key: self.shared[key]
+            for key in ("environment", "precision", "fidelity")
+            if key in self.shared
+        }
+        spec = {**inherited, "steps": self.scale["steps"], **raw}
+        learner = component("learner", self.shared.get("learner"), "shared.learner")
+        # the line would be of another return
+        if spec.get("discount", learner["discount"]) != learner["discount"]:
+            raise CatalogueError(
+                f"{where}.discount", f"must be the learner's, {learner['discount']}"
+            )
+        spec["discount"] = learner["discount"]
         return label, [resolve_run({**spec, "seeds": block}, where) for block in self._finals()]
 
     def _finals(self) -> list[list[int]]:
@@ -219,7 +268,7 @@ class _Expansion:
         sweep = _mapping(raw.get("sweep", {}), f"{where}.sweep")
         lists = []
         for variable, name in sweep.items():
-            if name not in self.scale["lists"]:
+            if not isinstance(name, str) or name not in self.scale["lists"]:
                 raise CatalogueError(
                     f"{where}.sweep.{variable}", not_among(name, self.scale["lists"])
                 )

@@ -94,6 +94,16 @@ def _print_to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _lock(descriptor: int, operation: int, path: Path) -> None:
+    """flock, where a file system that has no locks gives a clear error."""
+    try:
+        fcntl.flock(descriptor, operation)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise _could_not("lock", path, error) from error
+
+
 @contextmanager
 def exclusive_lock(
     path: str | Path, name: str | None = None, say: Callable[[str], None] = _print_to_stderr
@@ -119,10 +129,10 @@ def exclusive_lock(
         raise _could_not("lock", path, error) from error
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, path)
         except BlockingIOError:
             say(f"waiting for another process that is computing {name or path.stem}")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor, fcntl.LOCK_EX, path)
         yield
     finally:
         os.close(descriptor)

@@ -167,7 +167,13 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
         return _decode(document)
     # SuiteError and RecursionError: numbers such as 1e999 and nesting that no result has
     except (ValueError, OverflowError, RecursionError, SuiteError) as error:
-        raise ResultError(f"{path}: {error}. Rebuild it with: snakemake -f {path}") from error
+        raise ResultError(f"{path}: {error}. Rebuild it with: {rebuild_command(path)}") from error
+
+
+def rebuild_command(path: Path) -> str:
+    """The command that makes a file of the suite again."""
+    smoke = " --config scale=smoke" if "smoke" in path.parts else ""
+    return f"snakemake -f {path}{smoke}"
 
 
 def _parse(path: Path) -> dict[str, Any]:

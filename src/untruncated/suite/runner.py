@@ -26,7 +26,9 @@ from untruncated.suite.errors import Interrupted, SuiteError
 from untruncated.suite.files import exclusive_lock, remove_leftovers
 from untruncated.suite.provenance import provenance
 from untruncated.suite.results import (
+    SIZE_LIMIT,
     Result,
+    plain,
     read_result,
     spec_hash,
     write_result,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:  # the suite knows programs by name only
     from untruncated.programs.protocol import Program
 
 __all__ = ["Interrupted", "run"]
+
+BYTES_PER_VALUE = 12  # float32 digits, separator and sign
 
 
 def run(
@@ -131,7 +135,10 @@ def _to_the_end(
 ) -> State:
     """The state after the last step, or after every member has diverged; saved if possible."""
     start = State(0, jax.tree.map(_as_jax, program.init()), Clock())
-    identity = identity_of(name, program.chunk_steps, start.carry)
+    _check_size(program, start)
+    # a carry holds what was asked and chosen at its start: another choice must start anew
+    asked = {"run": name, "axes": plain(program.axes), "choices": plain(program.choices)}
+    identity = identity_of(asked, program.chunk_steps, start.carry)
     # the first carry takes the way through a checkpoint as well, so that the compiled program
     # gets the same kind of arrays in a broken and in an unbroken run
     state = load(checkpoint, identity, start, say) or unpack(pack(start, identity), identity, start)
@@ -155,6 +162,16 @@ def _to_the_end(
                 saved_at = time.monotonic()
     save(state)  # so that a result that cannot be written costs nothing
     return state
+
+
+def _check_size(program: "Program", start: State) -> None:
+    """Refuses before computing what could not be written after."""
+    values = sum(np.size(metric.values) for metric in program.metrics(start.carry).values())
+    if values * BYTES_PER_VALUE > SIZE_LIMIT:
+        raise SuiteError(
+            f"a result with {values} numbers would exceed {SIZE_LIMIT} bytes: use fewer step sizes "
+            "or seeds in one run"
+        )
 
 
 def _is_over(program: "Program", state: State) -> bool:

@@ -10,6 +10,7 @@ whose best step size it takes. Fields at their defaults are left out, so that a 
 leaves old hashes as they are.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,13 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
         fields[kind], canonical[kind] = _component(kind, raw, where)
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
+    learner = fields.get("learner", {})
+    if learner.get("name") == "delayed_return" and learner["discount"] ** learner["delay"] > 1e-3:
+        raise CatalogueError(
+            f"{where}.learner.delay",
+            f"{learner['delay']} steps cut off more than 0.1 % of a return discounted by "
+            f"{learner['discount']}",
+        )
     return RunSpec(fields, canonical)
 
 
@@ -112,8 +120,10 @@ def _stage_fields(raw: Mapping[str, Any], tuned: bool, where: str) -> dict[str, 
         return {"seeds": seeds}
     if "tuning" in raw:
         tuning = raw["tuning"]
-        if not isinstance(tuning, str) or len(tuning) != 16:
-            raise CatalogueError(f"{where}.tuning", f"must be a run's 16 hex digits, not {tuning}")
+        if not isinstance(tuning, str) or not re.fullmatch("[0-9a-f]{16}", tuning):
+            raise CatalogueError(
+                f"{where}.tuning", f"must be a run's 16 hex digits, not {tuning!r}"
+            )
         selection = raw.get("selection", SELECTIONS[0])
         if selection not in SELECTIONS:
             raise CatalogueError(f"{where}.selection", not_among(selection, SELECTIONS))

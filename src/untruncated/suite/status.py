@@ -7,7 +7,7 @@ from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.figures import Figure, Panel, Point, load_figures
 from untruncated.suite.plan import targets
-from untruncated.suite.results import read_result
+from untruncated.suite.results import read_result, rebuild_command
 from untruncated.suite.spec import RunSpec, resolve_run
 from untruncated.suite.tables import describe
 
@@ -80,8 +80,13 @@ def verify_results(runs: Path) -> int:
 
     Returns:
         0 if all are sound, 1 if not; each defect is told on a line of its own.
+
+    Raises:
+        ResultError: There are none.
     """
     paths = sorted(runs.glob("*.json"))
+    if not paths:
+        raise ResultError(f"{runs}: no result files here; --results names another folder")
     defects = [defect for defect in map(_defect, paths) if defect]
     for defect in defects:
         print(f"error: {defect}", file=sys.stderr)
@@ -98,5 +103,7 @@ def _defect(path: Path) -> str | None:
     except ValueError as error:
         return f"{path}: a run that this version does not know: {error}"
     if spec.canonical != result.spec:
-        return f"{path}: its spec is not in canonical form. Rebuild it with: snakemake -f {path}"
+        return (
+            f"{path}: its spec is not in canonical form. Rebuild it with: {rebuild_command(path)}"
+        )
     return None

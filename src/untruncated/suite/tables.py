@@ -85,10 +85,8 @@ def _seeds(run: RunSpec) -> str:
 
 def describe(point: Point) -> str:
     """A configuration in a few words, e.g. "gru of width 8, truncated_bptt 45"."""
-    truncation = point.credit.get("truncation", "")
-    return f"{point.cell['name']} of width {point.cell['width']}, {point.credit['name']} " + str(
-        truncation
-    )
+    words = [point.cell["name"], "of width", f"{point.cell['width']},", point.credit["name"]]
+    return " ".join([*words, *(str(value) for key, value in point.credit.items() if key != "name")])
 
 
 def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
