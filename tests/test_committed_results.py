@@ -9,6 +9,7 @@ from untruncated.suite.figures import load_figures
 from untruncated.suite.results import read_result
 from untruncated.suite.spec import resolve_run
 from untruncated.suite.tables import describe
+from untruncated.suite.tuning import choose_step_size
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
@@ -32,6 +33,15 @@ def test_every_file_is_sound_and_known_by_its_name():
     for path in paths:
         assert resolve_run(read_result(path).spec).hash == path.stem
     assert sum(path.stat().st_size for path in paths) < 60e6
+
+
+@pytest.mark.parametrize(("figure", "point"), POINTS, ids=NAMES)
+def test_final_runs_use_the_step_size_that_tuning_says(figure, point):
+    chosen = choose_step_size(read(point.tuning))
+    for run in point.finals:
+        result = read(run)
+        assert result.choices == chosen
+        assert result.axes["step_size"] == [chosen["step_size"]]
 
 
 @pytest.mark.parametrize(("figure", "point"), POINTS, ids=NAMES)
