@@ -13,7 +13,8 @@ from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_c
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.programs.online_prediction import build
-from untruncated.suite.figures import load_figures
+from untruncated.suite.errors import ResultError
+from untruncated.suite.figures import Point, load_figures
 from untruncated.suite.results import read_result
 from untruncated.suite.spec import resolve_run
 from untruncated.suite.widths import component, flops, resolve_width
@@ -118,25 +119,39 @@ def _report_cells() -> None:
 def _report_projection(root: Path) -> None:
     """Core-hours of Figure 2 at paper scale, from the CPU time that the small scale's runs took.
 
-    A configuration's cost is interpolated in FLOPs between those of the same cell.
+    A step's cost is fitted for each cell as a + b T + c FLOPs; the runs' own timings are used, so
+    it is only as good as the machine was quiet when they were computed.
     """
     experiments, runs = root / "experiments", root / "results" / "runs"
-    known: dict[str, dict[int, float]] = {}
-    for panel in load_figures(experiments, "small")["rtu_figure2"].panels.values():
-        for point in panel.points:
+    known: dict[str, list[tuple[list[float], float]]] = {}
+    for point in _points(experiments, "small"):
+        try:
             timing = read_result(runs / f"{point.tuning.hash}.json").timing
-            cost = timing["run_cpu_seconds"] / (timing["steps"] * timing["members"])
-            known.setdefault(point.cell["name"], {})[point.flops] = cost
-    total, count, seen = 0.0, 0, set()
-    for panel in load_figures(experiments, "paper")["rtu_figure2"].panels.values():
-        for point in panel.points:
-            costs = sorted(known[point.cell["name"]].items())
-            per_step = np.interp(point.flops, *zip(*costs, strict=True))
-            for run in (point.tuning, *point.finals):
-                if run.hash not in seen:
-                    seen.add(run.hash)
-                    sizes = len(run.fields.get("step_sizes", [0]))
-                    members = sizes * len(run.fields["seeds"])
-                    total += per_step * members * run.fields["steps"]
-                    count += 1
-    print(f"\nFigure 2 at paper scale: {count} runs, about {total / 3600:.0f} core-hours")
+        except ResultError as error:
+            print(f"\nno projection of Figure 2 at paper scale: {error}")
+            return
+        cost = timing["run_cpu_seconds"] / (timing["steps"] * timing["members"])
+        known.setdefault(point.cell["name"], []).append((_predictors(point), cost))
+    fits = {
+        cell: np.linalg.lstsq(*map(np.asarray, zip(*rows, strict=True)), rcond=None)[0]
+        for cell, rows in known.items()
+    }
+    least = {cell: min(cost for _, cost in rows) for cell, rows in known.items()}
+    seconds: dict[str, float] = {}
+    for point in _points(experiments, "paper"):
+        name = point.cell["name"]
+        per_step = max(least[name], float(np.dot(_predictors(point), fits[name])))
+        for run in (point.tuning, *point.finals):
+            members = len(run.fields.get("step_sizes", [0])) * len(run.fields["seeds"])
+            seconds[run.hash] = per_step * members * run.fields["steps"]
+    hours = sum(seconds.values()) / 3600
+    print(f"\nFigure 2 at paper scale: {len(seconds)} runs, about {hours:.0f} core-hours")
+
+
+def _points(experiments: Path, scale: str) -> list[Point]:
+    panels = load_figures(experiments, scale)["rtu_figure2"].panels.values()
+    return [point for panel in panels for point in panel.points]
+
+
+def _predictors(point: Point) -> list[float]:
+    return [1.0, float(point.credit.get("truncation", 0)), float(point.flops)]
