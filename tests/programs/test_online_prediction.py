@@ -19,7 +19,7 @@ SEED, SEEDS, SIZES, STEPS = 7, [3, 0, 7, 12, 5], [1e-2, 1e-3, 1e-4], 200
 LEARNERS = pytest.mark.parametrize("learner", ["td", "delayed_return"])
 
 
-def _program(learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay=50):
+def _program(learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay=70):
     spec = resolve_run(
         {
             "program": "online_prediction",

@@ -228,11 +228,20 @@ def test_a_checkpoint_of_another_chunk_length_is_ignored(output):
     assert lines[0].endswith("it is of another run, chunk length or version of the program")
 
 
+def test_a_checkpoint_made_with_another_choice_is_ignored(output):
+    interrupted_at(6, output)
+    program, lines = Counters(), []
+    program.choices = {"step_size": 0.5}
+    run(program, output=output, log=lines.append)
+    assert program.chunks == 6
+    assert "ignoring the checkpoint" in lines[0]
+
+
 def test_no_damage_to_a_checkpoint_gets_through(output, checkpoint):
     interrupted_at(6, output)
     content, generator = checkpoint.read_bytes(), np.random.default_rng(0)
     start = checkpoints.State(0, Counters().init(), checkpoints.Clock())
-    identity = checkpoints.identity_of(NAME, 2, start.carry)
+    identity = checkpoints.identity_of(runner._asked(Counters(), NAME), 2, start.carry)
     expected = checkpoints.pack(checkpoints.unpack(content, identity, start), identity)
     for place in generator.choice(len(content), 600, replace=False):
         damaged = bytearray(content)

@@ -136,9 +136,7 @@ def _to_the_end(
     """The state after the last step, or after every member has diverged; saved if possible."""
     start = State(0, jax.tree.map(_as_jax, program.init()), Clock())
     _check_size(program, start)
-    # a carry holds what was asked and chosen at its start: another choice must start anew
-    asked = {"run": name, "axes": plain(program.axes), "choices": plain(program.choices)}
-    identity = identity_of(asked, program.chunk_steps, start.carry)
+    identity = identity_of(_asked(program, name), program.chunk_steps, start.carry)
     # the first carry takes the way through a checkpoint as well, so that the compiled program
     # gets the same kind of arrays in a broken and in an unbroken run
     state = load(checkpoint, identity, start, say) or unpack(pack(start, identity), identity, start)
@@ -162,6 +160,11 @@ def _to_the_end(
                 saved_at = time.monotonic()
     save(state)  # so that a result that cannot be written costs nothing
     return state
+
+
+def _asked(program: "Program", name: str) -> dict[str, Any]:
+    """What a checkpoint's carry was made for: with another choice, a run must start anew."""
+    return {"run": name, "axes": plain(program.axes), "choices": plain(program.choices)}
 
 
 def _check_size(program: "Program", start: State) -> None:
