@@ -102,7 +102,7 @@ def test_every_missing_run_is_named_with_its_configuration(project):
     message = str(caught.value)
     assert f"{point.tuning.hash}.json  gru of width 22, truncated_bptt 1, tuning" in message
     assert f"{point.finals[0].hash}.json  gru of width 22" in message
-    assert "2 of its 13 runs are missing" in message
+    assert "2 of its 9 runs are missing" in message
     assert "snakemake rtu_figure2a --config scale=smoke" in message
 
 
