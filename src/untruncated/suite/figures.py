@@ -21,6 +21,7 @@ from untruncated.suite.widths import component, flops, parameters, resolve_width
 
 SCALES = ("smoke", "small", "paper")
 _FIGURE_KEYS = ("paper", "title", "caption", "shared", "seeds", "scales", "panels", "claims")
+_REQUIRED_KEYS = ("paper", "title", "shared", "seeds", "scales", "panels")
 _SCALE_KEYS = ("steps", "step_sizes", "final_blocks", "lists", "acknowledged_edges")
 _PANEL_KEYS = ("title", "plot", "curves", "baseline")
 _CURVE_KEYS = ("label", "cell", "credit", "sweep")
@@ -141,10 +142,7 @@ class _Expansion:
 
     def __init__(self, path: Path, raw: Any, scale: str) -> None:
         self.path, self.scale_name = path, scale
-        self.raw = _mapping(raw, "the file", _FIGURE_KEYS, required=_FIGURE_KEYS[:2])
-        for key in ("shared", "seeds", "scales", "panels"):
-            if key not in self.raw:
-                raise CatalogueError(key, "is missing")
+        self.raw = _mapping(raw, "the file", _FIGURE_KEYS, required=_REQUIRED_KEYS)
         self.shared = _mapping(self.raw["shared"], "shared", _SHARED_KEYS, ("program",))
         self.seeds = self._first_seeds()
         scales = _mapping(self.raw["scales"], "scales", SCALES, required=SCALES)

@@ -7,7 +7,7 @@ from typing import Any
 
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, Figure, load_figures
+from untruncated.suite.figures import SCALES, Figure, check_scale, load_figures
 from untruncated.suite.spec import RunSpec
 
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
@@ -81,31 +81,28 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
     if compute not in ("true", "false"):
         raise SpecError(f"--config compute: must be true or false, not {config['compute']!r}")
     experiments = str(config.get("experiments", "experiments"))
-    figures = load_figures(Path(experiments), scale)
+    check_scale(scale)
+    by_scale = {name: load_figures(Path(experiments), name) for name in SCALES}
     return Plan(
         scale=scale,
         results=str(config.get("results", default_results(scale))),
         figures_folder=str(config.get("figures", "figures")),
         experiments=experiments,
         compute=compute == "true",
-        figures=figures,
-        runs=_all_runs(Path(experiments)),
+        figures=by_scale[scale],
+        # the runs of every scale, so that any result file can be made by its name
+        runs={
+            name: run
+            for figures in by_scale.values()
+            for figure in figures.values()
+            for name, run in figure.runs.items()
+        },
     )
 
 
 def default_results(scale: str) -> str:
     """Where results go: smoke runs prove that all works, their numbers are not worth keeping."""
     return "results/smoke" if scale == "smoke" else "results"
-
-
-def _all_runs(experiments: Path) -> dict[str, RunSpec]:
-    """The runs of every scale, so that any result file can be made by its name."""
-    return {
-        name: run
-        for scale in SCALES
-        for figure in load_figures(experiments, scale).values()
-        for name, run in figure.runs.items()
-    }
 
 
 def targets(figures: Mapping[str, Figure]) -> dict[str, set[str]]:
