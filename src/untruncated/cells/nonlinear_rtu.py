@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
-from untruncated.cells import complex_traces
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.complex_traces import ComplexState, rotate
-from untruncated.cells.linear_rtu import RTUParameters, init_rtu
-from untruncated.cells.rotation import Rotation, chain_rule, constrain, rotation
+from untruncated.cells.rotation import Rotation, chain_rule
+from untruncated.cells.rtu import RTU, RTUParameters
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
 
@@ -25,36 +24,11 @@ class NonlinearTraces(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NonlinearRTU:
+class NonlinearRTU(RTU):
     """h' = f(λ h + γ W x) on real and imaginary part, features [h1; h2]. RTU paper, Eqs. 4, 32.
 
     f does not commute with multiplication by i, so the traces of W1 and W2 are both carried.
     """
-
-    inputs: int
-    width: int
-    activation: str = "relu"
-    parameterisation: str = "exp_exp"
-
-    @property
-    def feature_sizes(self) -> tuple[int, ...]:
-        return self.width, self.width
-
-    def init(self, key: PRNGKeyArray) -> RTUParameters:
-        return init_rtu(key, self.parameterisation, self.inputs, self.width)
-
-    def initial_state(self) -> ComplexState:
-        return complex_traces.zero_state(self.width)
-
-    def derive(self, params: RTUParameters) -> Rotation:
-        return rotation(self.parameterisation, params.nu, params.theta)
-
-    def drive(
-        self, params: RTUParameters, derived: Rotation, x: Float[Array, "*time inputs"]
-    ) -> ComplexState:
-        return ComplexState(
-            derived.gamma * (x @ params.w_real), derived.gamma * (x @ params.w_imag)
-        )
 
     def step(
         self, params: RTUParameters, derived: Rotation, state: ComplexState, drive: ComplexState
@@ -67,9 +41,6 @@ class NonlinearRTU:
         self, params: RTUParameters, state: ComplexState, x: Float[Array, " inputs"]
     ) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
         return state.real, state.imag
-
-    def constrain(self, params: RTUParameters) -> RTUParameters:
-        return params._replace(nu=constrain(self.parameterisation, params.nu))
 
     def initial_traces(self) -> NonlinearTraces:
         vector, matrix = jnp.zeros(self.width), jnp.zeros((self.inputs, self.width))

@@ -1,0 +1,57 @@
+"""What the linear and the nonlinear recurrent trace unit (RTU) share: parameters and input."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+from jax.nn.initializers import lecun_normal
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from untruncated.cells.complex_traces import ComplexState, zero_state
+from untruncated.cells.rotation import Rotation, constrain, init_rotation, rotation
+
+
+class RTUParameters(NamedTuple):
+    """ν and θ, shape (units,); W1 and W2 transposed, shape (inputs, units), as Flax's kernels."""
+
+    nu: Float[Array, " units"]
+    theta: Float[Array, " units"]
+    w_real: Float[Array, "inputs units"]
+    w_imag: Float[Array, "inputs units"]
+
+
+@dataclass(frozen=True)
+class RTU:
+    """n complex units driven by γ W x, where `width` is n: 2n real features."""
+
+    inputs: int
+    width: int
+    activation: str = "relu"
+    parameterisation: str = "exp_exp"
+
+    @property
+    def feature_sizes(self) -> tuple[int, ...]:
+        return self.width, self.width
+
+    def init(self, key: PRNGKeyArray) -> RTUParameters:
+        """λ uniform on the unit disc, W1 and W2 LeCun normal, no bias."""
+        rotation_key, real_key, imag_key = jax.random.split(key, 3)
+        nu, theta = init_rotation(self.parameterisation, rotation_key, self.width)
+        kernel, shape = lecun_normal(), (self.inputs, self.width)
+        return RTUParameters(nu, theta, kernel(real_key, shape), kernel(imag_key, shape))
+
+    def initial_state(self) -> ComplexState:
+        return zero_state(self.width)
+
+    def derive(self, params: RTUParameters) -> Rotation:
+        return rotation(self.parameterisation, params.nu, params.theta)
+
+    def drive(
+        self, params: RTUParameters, derived: Rotation, x: Float[Array, "*time inputs"]
+    ) -> ComplexState:
+        return ComplexState(
+            derived.gamma * (x @ params.w_real), derived.gamma * (x @ params.w_imag)
+        )
+
+    def constrain(self, params: RTUParameters) -> RTUParameters:
+        return params._replace(nu=constrain(self.parameterisation, params.nu))
