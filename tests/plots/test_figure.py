@@ -7,7 +7,7 @@ import pytest
 
 from untruncated.plots.figure import draw_figure, face
 from untruncated.suite.errors import SuiteError
-from untruncated.suite.figures import load_figure
+from untruncated.suite.expansion import load_figure
 from untruncated.suite.tables import COLUMNS
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import SCALES
 from untruncated.suite.plan import make_plan, targets
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -215,7 +216,7 @@ def test_the_minimal_figure_is_sound(tmp_path):
     write(tmp_path, MINIMAL)
     figure = load_figures(tmp_path, "small")["rtu_figure9"]
     panel = figure.panels["a"]
-    assert [point.cell["width"] for point in panel.points] == [22, 7, 53]
+    assert [point.fields["cell"]["width"] for point in panel.points] == [22, 7, 53]
     assert [point.sweep for point in panel.points] == [{"truncation": 1}, {"truncation": 5}, {}]
     # three configurations of one tuning and two final runs, and two blocks of the baseline
     assert len(figure.runs) == 3 * 3 + 2
@@ -254,19 +255,19 @@ def test_shipped_files_are_sound_and_small_enough(scale):
 def test_figure_2_matches_budgets_and_shares_runs_between_panels():
     figure = load_figures(EXPERIMENTS, "small")["rtu_figure2"]
     for point in figure.panels["a"].points:
-        assert 0.5 * 15_000 < point.flops <= 15_000
+        assert 0.5 * 15_000 < point.costs["flops"] <= 15_000
     by_size = {}
     for point in figure.panels["c"].points:
         by_size.setdefault(point.sweep["size"], {})[point.curve] = point
     for curves in by_size.values():
-        assert all(p.flops <= curves["gru"].flops for p in curves.values())
+        assert all(p.costs["flops"] <= curves["gru"].costs["flops"] for p in curves.values())
     for panel, quantity in (("b", "flops"), ("d", "parameters")):
         points = {(p.curve, *p.sweep.values()): p for p in figure.panels[panel].points}
         for (curve, *sweep), point in points.items():
             reference = points["gru", *sweep]
             if curve.endswith("rtu"):
-                assert getattr(point, quantity) <= getattr(reference, quantity)
-    fixed = {p.cell["width"] for p in figure.panels["b"].points if p.curve == "lru"}
+                assert point.costs[quantity] <= reference.costs[quantity]
+    fixed = {p.fields["cell"]["width"] for p in figure.panels["b"].points if p.curve == "lru"}
     assert len(fixed) == 1
     runs = [run.hash for panel in figure.panels.values() for run in panel.runs]
     assert len(set(runs)) < len(runs)

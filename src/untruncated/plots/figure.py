@@ -12,7 +12,8 @@ from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.plots.style import styled
 from untruncated.suite.errors import SpecError, SuiteError
-from untruncated.suite.figures import Figure, Panel, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
