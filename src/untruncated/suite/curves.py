@@ -34,6 +34,7 @@ class Scale:
     final_blocks: int | None = None
     lists: Mapping[str, list] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
+    panels: list[str] | None = None
     acknowledged_edges: Mapping[str, str] = field(default_factory=dict)
 
     def need(self, name: str) -> Any:

@@ -21,7 +21,15 @@ from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolv
 from untruncated.suite.widths import component
 
 _FIGURE_KEYS = ("paper", "title", "caption", "shared", "seeds", "scales", "panels", "claims")
-_SCALE_KEYS = ("steps", "step_sizes", "final_blocks", "lists", "run", "acknowledged_edges")
+_SCALE_KEYS = (
+    "steps",
+    "step_sizes",
+    "final_blocks",
+    "lists",
+    "run",
+    "panels",
+    "acknowledged_edges",
+)
 _PANEL_KEYS = ("title", "plot", "curves", "curves_of", "baseline", *RUN_KEYS)
 _CURVES_OF_KEYS = ("figure", "panels", "curves", "label")
 
@@ -90,10 +98,19 @@ class _Expansion:
             caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
             scale=self.scale_name,
             source=self.path,
-            panels={str(name): self.panel(str(name)) for name in panels},
+            panels={name: self.panel(name) for name in self._shown(panels)},
             acknowledged_edges=dict(self.scale.acknowledged_edges),
             claims=_claims(self.raw.get("claims", [])),
         )
+
+    def _shown(self, panels: Mapping[str, Any]) -> list[str]:
+        """The panels of this scale: all, unless it names some."""
+        names = [str(name) for name in panels]
+        where = f"scales.{self.scale_name}.panels"
+        for name in self.scale.panels or []:
+            if name not in names:
+                raise CatalogueError(where, not_among(name, names, "panel"))
+        return [name for name in names if self.scale.panels is None or name in self.scale.panels]
 
     def _first_seeds(self) -> dict[str, int] | None:
         if "seeds" not in self.raw:
@@ -139,6 +156,7 @@ class _Expansion:
                 str(key): number_list(value, whole, f"{where}.lists.{key}")
                 for key, value in lists.items()
             },
+            panels=texts(raw["panels"], f"{where}.panels") if "panels" in raw else None,
             run=mapping(raw.get("run", {}), f"{where}.run", RUN_KEYS),
             acknowledged_edges={str(key): str(value) for key, value in edges.items()},
             **numbers,

@@ -12,6 +12,7 @@ from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
 from untruncated.suite.spec import RunSpec
 
+_EVERY_FIGURE = ("axes", "face", "figure", "style")  # modules of plots/
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
 
@@ -65,7 +66,7 @@ class Plan:
         shown = self.figures[figure].panels
         kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
         folder = Path(__file__).resolve().parents[1] / "plots"
-        return [str(folder / f"{name}.py") for name in ["figure", "style", *sorted(kinds)]]
+        return [str(folder / f"{name}.py") for name in [*_EVERY_FIGURE, *sorted(kinds)]]
 
     def targets(self) -> dict[str, list[str]]:
         """The files that each target stands for."""
