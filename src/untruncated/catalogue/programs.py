@@ -60,4 +60,23 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("environment",),
         tuned=False,
     ),
+    "next_observation": ProgramEntry(
+        "untruncated.programs.next_observation:build",
+        {"steps": _STEPS, **COMMON},
+        components=("environment", "cell", "credit"),
+        objective="cross_entropy",
+    ),
+    "update_timing": ProgramEntry(
+        "untruncated.programs.update_timing:build",
+        {
+            "steps": Field(int, minimum=10, maximum=1_000_000, meaning="updates in each round"),
+            "repeats": Field(int, 9, minimum=1, maximum=1000, meaning="rounds"),
+            **COMMON,
+        },
+        components=("environment", "learner"),
+        tuned=False,
+        members="agents",
+        member_parts=("cell", "credit"),
+        all_cores=True,
+    ),
 }
