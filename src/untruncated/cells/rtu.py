@@ -7,8 +7,8 @@ import jax
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from untruncated.cells.complex_traces import ComplexState, zero_state
-from untruncated.cells.rotation import Rotation, constrain, init_rotation, rotation
+from untruncated.cells.complex_traces import ComplexGradient, ComplexState, zero_state
+from untruncated.cells.rotation import Rotation, chain_rule, constrain, init_rotation, rotation
 
 
 class RTUParameters(NamedTuple):
@@ -55,3 +55,8 @@ class RTU:
 
     def constrain(self, params: RTUParameters) -> RTUParameters:
         return params._replace(nu=constrain(self.parameterisation, params.nu))
+
+    def from_complex(self, derived: Rotation, gradient: ComplexGradient) -> RTUParameters:
+        """The gradient of the parameters, from that of λ, log γ and the input weights."""
+        dnu, dtheta = chain_rule(derived, gradient.g, gradient.phi, gradient.log_scale)
+        return RTUParameters(dnu, dtheta, gradient.w_real, gradient.w_imag)
