@@ -100,6 +100,7 @@ CELLS: dict[str, CellEntry] = {
         credits=("rtrl", "truncated_bptt"),
         parameters=_rtu_parameters,
         flops=_linear_rtu_flops,
+        reference={"parameterisation": "exp_exp"},
     ),
     "nonlinear_rtu": CellEntry(
         "untruncated.cells.nonlinear_rtu:NonlinearRTU",
@@ -111,6 +112,7 @@ CELLS: dict[str, CellEntry] = {
         credits=("rtrl", "truncated_bptt"),
         parameters=_rtu_parameters,
         flops=_nonlinear_rtu_flops,
+        reference={"parameterisation": "exp_exp"},
     ),
     "lru": CellEntry(
         "untruncated.cells.lru:LRU",
@@ -124,6 +126,7 @@ CELLS: dict[str, CellEntry] = {
         credits=("rtrl", "truncated_bptt"),
         parameters=_lru_parameters,
         flops=_lru_flops,
+        reference={},
     ),
     "nonlinear_lru": CellEntry(
         "untruncated.cells.nonlinear_lru:NonlinearLRU",

@@ -7,12 +7,25 @@ from jaxtyping import Array, Float
 from untruncated.cells import complex_traces as traces_of
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.complex_traces import ComplexState, ComplexTraces
+from untruncated.cells.fidelity import is_reference
 from untruncated.cells.lru_base import LRUBase, LRUDerived, LRUParameters
 
 
 @dataclass(frozen=True)
 class LRU(LRUBase):
-    """z' = λ z + exp(γ_log) B x, features f(Re(C z) + D x). RTU paper, Section 3.4."""
+    """z' = λ z + exp(γ_log) B x, features f(Re(C z) + D x). RTU paper, Section 3.4.
+
+    The fidelity "reference" adds γ_log xᵀ to the trace of B where exp(γ_log) xᵀ belongs, as the
+    RTU paper's public code does. Whatever differentiates through `step` is exact all the same.
+
+    Raises:
+        ValueError: The fidelity is unknown.
+    """
+
+    fidelity: str = "exact"
+
+    def __post_init__(self) -> None:
+        is_reference(self.fidelity)
 
     def step(
         self, params: LRUParameters, derived: LRUDerived, state: ComplexState, drive: ComplexState
@@ -39,7 +52,8 @@ class LRU(LRUBase):
         x: Float[Array, " inputs"],
     ) -> ComplexTraces:
         eigenvalues = derived.rotation
-        return traces_of.advance(eigenvalues.g, eigenvalues.phi, derived.scale, traces, before, x)
+        scale = params.gamma_log if is_reference(self.fidelity) else derived.scale
+        return traces_of.advance(eigenvalues.g, eigenvalues.phi, scale, traces, before, x)
 
     def contract(
         self,

@@ -220,7 +220,10 @@ def _first_not_finite(carry: Carry, squared_error: Array, times: Array) -> Array
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec, at the given step sizes."""
     parts = {kind: dict(fields[kind]) for kind in ("environment", "cell", "credit", "learner")}
-    classes = {kind: lookup(kind, part.pop("name"), kind).load() for kind, part in parts.items()}
+    entries = {kind: lookup(kind, part.pop("name"), kind) for kind, part in parts.items()}
+    if entries["cell"].reference is not None:
+        parts["cell"]["fidelity"] = fields["fidelity"]
+    classes = {kind: entry.load() for kind, entry in entries.items()}
     environment = classes["environment"](**parts["environment"])
     cell = classes["cell"](inputs=environment.observation_size, **parts["cell"])
     gradient = classes["credit"](cell, **parts["credit"])
