@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from untruncated.agents.linear_head import init_predictor, predict
+from untruncated.agents.heads import LinearParameters, init_predictor, make_head
 from untruncated.cells.linear_rtu import LinearRTU
 
 
@@ -21,10 +21,10 @@ def straightforward(
     Traces are the real ones of the RTU paper, Eqs. 27–31: ∂h1 and ∂h2 with respect to ν, θ, W1
     and W2, for the `exp_exp` parameterisation.
     """
-    optimiser = optax.adam(step_size)
+    optimiser, head = optax.adam(step_size), make_head(cell, hidden=0)
 
     def init(key):
-        params = init_predictor(cell, key)
+        params = init_predictor(cell, head, key)
         n, d = cell.width, cell.inputs
         vector, matrix = jnp.zeros(n), jnp.zeros((d, n))
         h = (vector, vector)
@@ -64,12 +64,13 @@ def straightforward(
         }
         h1, h2 = carried((h1, h2), gamma * u1, gamma * u2)
         features = (jax.nn.relu(h1), jax.nn.relu(h2))
-        new_value = predict(params, features)
-        d1, d2 = params.weights[0] * (h1 > 0), params.weights[1] * (h2 > 0)
+        new_value = head.predict(params.head, features)
+        weights = params.head.weights
+        d1, d2 = weights[0] * (h1 > 0), weights[1] * (h2 > 0)
         cell_gradient = type(params.cell)(
             *(d1 * traces[name][0] + d2 * traces[name][1] for name in ("nu", "theta", "w1", "w2"))
         )
-        gradient = type(params)(cell_gradient, features, jnp.ones(()))
+        gradient = type(params)(cell_gradient, LinearParameters(features, jnp.ones(())))
         error = cumulant + discount * new_value - value
         descent = jax.tree.map(lambda e: -error * e, eligibility)
         updates, moments = optimiser.update(descent, moments)

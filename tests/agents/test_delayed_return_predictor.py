@@ -10,6 +10,7 @@ from jax.flatten_util import ravel_pytree
 
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
+from untruncated.agents.heads import LinearParameters
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.estimators.traces import RTRL
 from untruncated.programs.online_prediction import _learner_inputs
@@ -82,8 +83,8 @@ def test_updates_are_counted_from_the_first_one_made():
 
 
 def _value(params, features):
-    w, f = (jnp.concatenate(parts) for parts in (params.weights, features))
-    return w @ f + params.bias
+    w, f = (jnp.concatenate(parts) for parts in (params.head.weights, features))
+    return w @ f + params.head.bias
 
 
 def test_equals_regression_written_out():
@@ -108,7 +109,8 @@ def test_equals_regression_written_out():
         params = unflatten(flat)
         made = estimator.step(params.cell, CELL.derive(params.cell), carry, x)
         slope = params._replace(
-            cell=made.pullback(params.weights), weights=made.features, bias=jnp.ones(())
+            cell=made.pullback(params.head.weights),
+            head=LinearParameters(made.features, jnp.ones(())),
         )
         gradient = (_value(params, made.features) - target) * ravel_pytree(slope)[0]
         first = 0.9 * first + 0.1 * gradient
@@ -126,7 +128,7 @@ def test_equals_regression_written_out():
             learner = update(learner, observations[0, t - DELAY], target, t - DELAY + 1.0)
         at_t = np.concatenate([np.ravel(leaf[t]) for leaf in jax.tree.leaves(states.params)])
         np.testing.assert_allclose(at_t, learner[0], rtol=1e-9, atol=1e-12)
-    assert np.abs(states.params.bias[-1]) > STEP_SIZE
+    assert np.abs(states.params.head.bias[-1]) > STEP_SIZE
 
 
 @pytest.mark.parametrize("change", ["observations", "cumulants"])
@@ -151,4 +153,4 @@ def test_predicts_with_untouched_parameters_until_the_first_return_has_been_seen
         np.testing.assert_array_equal(leaf[:DELAY], np.broadcast_to(first, leaf[:DELAY].shape))
         # θ needs a second input: the first one meets a state of zeros.
         assert np.all(leaf[DELAY + 1] != first)
-    assert states.params.bias[DELAY] != start.bias
+    assert states.params.head.bias[DELAY] != start.head.bias

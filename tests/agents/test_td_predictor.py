@@ -79,7 +79,7 @@ class NumpyLearner:
 
     def __init__(self, params, trace_decay, limit=10.0):
         self.psi = np.concatenate(
-            [np.ravel(params.cell), np.ravel(params.weights[0]), [float(params.bias)]]
+            [np.ravel(params.cell), np.ravel(params.head.weights[0]), [float(params.head.bias)]]
         )
         self.decay, self.limit = DISCOUNT * trace_decay, limit
         self.m = self.v = self.e = np.zeros_like(self.psi)
@@ -132,7 +132,7 @@ def test_without_decay_it_is_td_zero():
     observations, cumulants = _stream()
     _, states, values = _learn(predictor, observations, cumulants)
     # Adam's first moment tells the direction of every update: m_t - 0.9 m_{t-1} = 0.1 (-δ ∇v).
-    weight_moment = np.asarray(states.moments.first.weights[0])
+    weight_moment = np.asarray(states.moments.first.head.weights[0])
     direction = (weight_moment[1:] - 0.9 * weight_moment[:-1]) / 0.1
     delta = cumulants[1:] + DISCOUNT * np.asarray(values[1:]) - np.asarray(values[:-1])
     features = np.asarray(states.carry.state)[:-1]

@@ -31,6 +31,9 @@ def _load(cell, inputs):
         {"name": "lru", "outputs": 1},
         {"name": "lru", "outputs": 5, "skip": True},
         {"name": "lru", "skip": True},
+        {"name": "nonlinear_lru", "outputs": 3, "skip": True},
+        {"name": "block_diagonal"},
+        {"name": "block_diagonal", "halved": True},
         {"name": "gru"},
     ],
     ids=str,
@@ -42,7 +45,8 @@ def test_parameters_are_as_many_as_the_cell_has(cell, width, inputs):
 
 
 def test_every_cell_is_counted_here():
-    assert set(CELLS) == {"linear_rtu", "nonlinear_rtu", "lru", "gru"}
+    cells = {"linear_rtu", "nonlinear_rtu", "lru", "nonlinear_lru", "block_diagonal", "gru"}
+    assert set(CELLS) == cells
 
 
 def test_parameters_by_hand():
@@ -50,6 +54,7 @@ def test_parameters_by_hand():
     assert parameters(_resolve(name="linear_rtu", width=192), 64) == 24_960
     assert parameters(_resolve(name="nonlinear_rtu", width=192), 64) == 24_960
     assert parameters(_resolve(name="gru", width=64), 64) == 24_832
+    assert parameters(_resolve(name="block_diagonal", width=189), 64) == 24_948
     assert parameters(_resolve(name="lru", width=83), 64) == 24_651
     assert parameters(_resolve(name="lru", width=73, skip=True), 64) == 24_893
     assert parameters(_resolve(name="lru", width=96, outputs=64), 64) == 24_864
@@ -98,6 +103,13 @@ def _unrolled_step(cell, truncation):
         ({"name": "lru", "width": 27}, 12, None, None, 14_850),
         ({"name": "lru", "width": 96, "outputs": 64}, 64, None, None, 183_168),
         ({"name": "lru", "width": 40, "skip": True}, 12, None, None, 29_120),
+        ({"name": "nonlinear_lru", "width": 20}, 12, None, None, 12_200),
+        ({"name": "nonlinear_lru", "width": 40, "skip": True}, 12, 5, None, 54_880),
+        ({"name": "block_diagonal", "width": 44}, 12, None, None, 14_872),
+        ({"name": "block_diagonal", "width": 189}, 64, None, None, 299_754),
+        ({"name": "block_diagonal", "width": 74, "halved": True}, 12, None, None, 14_948),
+        ({"name": "block_diagonal", "width": 189, "halved": True}, 64, None, None, 175_770),
+        ({"name": "block_diagonal", "width": 45}, 12, 5, None, 38_070),
         ({"name": "gru", "width": 16}, 12, 5, 39_967, 45_120),
         ({"name": "gru", "width": 8}, 12, 10, 32_199, 33_600),
         ({"name": "gru", "width": 1}, 12, 45, None, 13_230),
@@ -141,6 +153,8 @@ def test_rtrl_widths_at_15000_operations():
     assert _width({"name": "nonlinear_rtu"}, "rtrl") == 36
     assert _width({"name": "lru"}, "rtrl") == 27
     assert _width({"name": "lru", "outputs": 1}, "rtrl") == 51
+    assert _width({"name": "block_diagonal"}, "rtrl") == 44
+    assert _width({"name": "block_diagonal", "halved": True}, "rtrl") == 74
 
 
 @pytest.mark.parametrize(

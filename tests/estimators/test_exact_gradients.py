@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from untruncated.cells.activations import ACTIVATIONS
+from untruncated.cells.block_diagonal import BlockDiagonal
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
+from untruncated.cells.nonlinear_lru import NonlinearLRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.cells.rotation import PARAMETERISATIONS
 from untruncated.estimators.bptt import bptt_gradient
@@ -27,6 +29,13 @@ LRUS = [
     *(LRU(INPUTS, WIDTH, parameterisation=name) for name in PARAMETERISATIONS),
     LRU(INPUTS, WIDTH, outputs=None, skip=True, activation="tanh"),
     LRU(INPUTS, WIDTH, outputs=1, skip=True, activation="relu"),
+    NonlinearLRU(INPUTS, WIDTH),
+    NonlinearLRU(INPUTS, WIDTH, skip=True, activation="tanh", parameterisation="sigmoid"),
+    NonlinearLRU(INPUTS, WIDTH, outputs=1, activation="identity", parameterisation="direct"),
+]
+BLOCKS = [
+    *(BlockDiagonal(INPUTS, WIDTH, activation) for activation in ACTIVATIONS),
+    BlockDiagonal(INPUTS, WIDTH, halved=True),
 ]
 
 
@@ -80,14 +89,14 @@ def _assert_leaves_agree(left, right, tolerance=1e-10):
         np.testing.assert_array_less(np.abs(a - b).max() / scale, tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize("cell", RTUS + LRUS, ids=str)
+@pytest.mark.parametrize("cell", RTUS + LRUS + BLOCKS, ids=str)
 def test_rtrl_equals_full_bptt(cell):
     params = cell.init(jax.random.key(1))
     _assert_leaves_agree(*_both_gradients(cell, params, *_losses(cell)))
 
 
 @pytest.mark.parametrize(
-    "cell", [c(INPUTS, WIDTH) for c in (LinearRTU, NonlinearRTU, LRU)], ids=str
+    "cell", [c(INPUTS, WIDTH) for c in (LinearRTU, NonlinearRTU, LRU, NonlinearLRU)], ids=str
 )
 def test_eigenvalues_next_to_the_unit_circle(cell):
     radius = np.array([0.9991, 0.9999, 0.99999, 0.9999999])

@@ -19,7 +19,9 @@ SEED, SEEDS, SIZES, STEPS = 7, [3, 0, 7, 12, 5], [1e-2, 1e-3, 1e-4], 200
 LEARNERS = pytest.mark.parametrize("learner", ["td", "delayed_return"])
 
 
-def _program(learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay=70):
+def _program(
+    learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay=70, hidden=0, **fields
+):
     spec = resolve_run(
         {
             "program": "online_prediction",
@@ -27,9 +29,11 @@ def _program(learner="td", sizes=SIZES, seeds=SEEDS, steps=STEPS, width=6, delay
             "environment": {"name": "trace_conditioning", "interval": 10},
             "cell": {"name": "linear_rtu", "width": width},
             "credit": "rtrl",
+            **fields,
             "learner": {
                 "name": learner,
                 "discount": 0.9,
+                "hidden": hidden,
                 **({"delay": delay} if learner == "delayed_return" else {}),
             },
             "step_sizes": sizes,
@@ -192,6 +196,16 @@ def test_nothing_beats_the_bayes_optimal_predictor(learner):
     # It has learned, so the bound is not an idle one.
     limit = 0.6 * constant_msre(TraceConditioning(10), 0.9)
     assert learnt["msre_last_tenth"].mean() < limit
+
+
+def test_fidelity_reaches_a_cell_that_has_one_and_hidden_units_the_learner():
+    assert _program(fidelity="reference").predictor.cell.fidelity == "reference"
+    assert _program().predictor.cell.fidelity == "exact"
+    window = {"name": "truncated_bptt", "truncation": 2}
+    gru = _program(cell={"name": "gru", "width": 2}, credit=window).predictor.cell
+    assert not hasattr(gru, "fidelity")
+    for learner in ("td", "delayed_return"):
+        assert _program(learner, hidden=5).predictor.head.hidden == 5
 
 
 def test_runs_in_float64():

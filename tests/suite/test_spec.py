@@ -51,7 +51,7 @@ def test_fields_at_their_defaults_do_not_change_the_name():
             "activation": "relu",
             "parameterisation": "exp_exp",
         },
-        learner={"name": "td", "discount": 0.966, "trace_decay": 0.9},
+        learner={"name": "td", "discount": 0.966, "trace_decay": 0.9, "hidden": 0},
         precision="float32",
         fidelity="exact",
     )
@@ -80,6 +80,8 @@ def test_whole_numbers_are_floats_where_a_float_is_meant():
         {"learner": {"name": "td", "trace_decay": 0.8}},
         {"environment": {"name": "trace_conditioning", "interval": 20}},
         {"precision": "float64"},
+        {"fidelity": "reference"},
+        {"learner": {"name": "td", "hidden": 64}},
     ],
 )
 def test_whatever_changes_the_numbers_changes_the_name(fields):
@@ -137,3 +139,34 @@ def test_seed_blocks_do_not_overlap():
 def test_what_is_not_allowed_is_named(fields, message):
     with pytest.raises(CatalogueError, match=message):
         resolve_run(changed(**fields))
+
+
+REFERENCE = {"fidelity": "reference", "cell": {"name": "lru", "width": 3}}
+
+
+@pytest.mark.parametrize("parameterisation", ["exp_exp", "sigmoid"])
+def test_the_public_codes_lru_differs_under_every_parameterisation(parameterisation):
+    cell = {"name": "lru", "width": 3, "parameterisation": parameterisation}
+    assert resolve_run(changed(**REFERENCE | {"cell": cell})).canonical["fidelity"] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cell": {"name": "block_diagonal", "width": 3}}, "only these differ: linear_rtu, nonl"),
+        ({"credit": {"name": "truncated_bptt", "truncation": 5}}, "differs under .* 'rtrl' alone"),
+        (
+            {"cell": {"name": "nonlinear_rtu", "width": 3, "parameterisation": "exp_exp_nu"}},
+            "'nonlinear_rtu' differs with parameterisation: exp_exp alone",
+        ),
+    ],
+)
+def test_a_fidelity_that_would_change_nothing_is_refused(fields, message):
+    with pytest.raises(CatalogueError, match=f"spec.fidelity: .*change nothing.*{message}"):
+        resolve_run(changed(**REFERENCE | fields))
+
+
+def test_the_optimal_predictor_has_no_other_fidelity():
+    spec = {"program": "optimal_prediction", "steps": 100, "environment": "trace_conditioning"}
+    with pytest.raises(CatalogueError, match=r"spec.fidelity: .*change nothing"):
+        resolve_run({**spec, "seeds": [1000], "fidelity": "reference"})

@@ -7,12 +7,7 @@ import jax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
-from untruncated.agents.linear_head import (
-    PredictorParameters,
-    init_predictor,
-    predict,
-    prediction_gradient,
-)
+from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.cells.protocol import Cell, Derived, State
 from untruncated.estimators.online import OnlineGradient
 
@@ -36,16 +31,23 @@ class DelayedReturnPredictor:
 
     By then the return G, cut after `delay` steps, has been seen, so nothing of the future is used.
     Predictions are made by a second state that runs on the present stream with the same weights.
+    `hidden` is the number of tanh units between the features and the prediction: see `make_head`.
     """
 
     cell: Cell
     gradient: OnlineGradient
     discount: float = 0.966
     delay: int = 300
+    hidden: int = 0
+
+    @property
+    def head(self) -> Head:
+        """What makes a prediction of the cell's features."""
+        return make_head(self.cell, self.hidden)
 
     def init(self, key: PRNGKeyArray) -> DelayedReturnState:
         """The learner before the first observation."""
-        params = init_predictor(self.cell, key)
+        params = init_predictor(self.cell, self.head, key)
         return DelayedReturnState(
             params=params,
             derived=self.cell.derive(params.cell),
@@ -69,16 +71,16 @@ class DelayedReturnPredictor:
         Returns:
             The new state, and v_t as made before this step's update.
         """
-        params, derived = state.params, state.derived
+        params, derived, head = state.params, state.derived, self.head
         drive = self.cell.drive(params.cell, derived, x)
         live = self.cell.step(params.cell, derived, state.live, drive)
-        value = predict(params, self.cell.features(params.cell, live, x))
+        value = head.predict(params.head, self.cell.features(params.cell, live, x))
 
         def learn(state: DelayedReturnState) -> DelayedReturnState:
             step = self.gradient.step(params.cell, derived, state.carry, past_x)
-            error = predict(params, step.features) - past_return
-            cell_gradient = step.pullback(params.weights)
-            gradient = prediction_gradient(step.features, cell_gradient, params.bias)
+            error = head.predict(params.head, step.features) - past_return
+            head_gradient, cotangents = head.gradient(params.head, step.features)
+            gradient = PredictorParameters(step.pullback(cotangents), head_gradient)
             descent = jax.tree.map(lambda g: error * g, gradient)
             new, moments = adam_update(params, state.moments, descent, step_size, corrections)
             new = new._replace(cell=self.cell.constrain(new.cell))

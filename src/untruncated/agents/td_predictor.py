@@ -8,12 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
-from untruncated.agents.linear_head import (
-    PredictorParameters,
-    init_predictor,
-    predict,
-    prediction_gradient,
-)
+from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.cells.protocol import Cell, Derived
 from untruncated.estimators.online import OnlineGradient
 
@@ -40,16 +35,24 @@ class TDPredictor:
     δ_t = c_{t+1} + discount v_{t+1} - v_t, e_t = discount trace_decay e_{t-1} + ∇v_t, and Adam
     descends along -δ_t e_t. δ_t is known one step late: v_{t+1} is made with the parameters from
     before the update. Sutton and Barto (2018), Section 12.2.
+
+    `hidden` is the number of tanh units between the features and the prediction: see `make_head`.
     """
 
     cell: Cell
     gradient: OnlineGradient
     discount: float = 0.966
     trace_decay: float = 0.9
+    hidden: int = 0
+
+    @property
+    def head(self) -> Head:
+        """What makes a prediction of the cell's features."""
+        return make_head(self.cell, self.hidden)
 
     def init(self, key: PRNGKeyArray) -> TDState:
         """The learner before the first observation. No update is made at the first step."""
-        params = init_predictor(self.cell, key)
+        params = init_predictor(self.cell, self.head, key)
         return TDState(
             params=params,
             derived=self.cell.derive(params.cell),
@@ -72,10 +75,11 @@ class TDPredictor:
         Returns:
             The new state, and v_t as made before this step's update.
         """
-        params = state.params
+        params, head = state.params, self.head
         step = self.gradient.step(params.cell, state.derived, state.carry, x)
-        value = predict(params, step.features)
-        gradient = prediction_gradient(step.features, step.pullback(params.weights), params.bias)
+        value = head.predict(params.head, step.features)
+        head_gradient, cotangents = head.gradient(params.head, step.features)
+        gradient = PredictorParameters(step.pullback(cotangents), head_gradient)
 
         error = cumulant + self.discount * value - state.value
         descent = jax.tree.map(lambda e: -error * e, state.eligibility)

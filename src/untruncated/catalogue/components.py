@@ -3,6 +3,13 @@
 from untruncated.catalogue.entry import Entry, EnvironmentEntry, Field
 
 _DISCOUNT = Field(float, 0.966, minimum=0, below=1, meaning="discount of the predicted return")
+_HIDDEN = Field(
+    int,
+    0,
+    minimum=0,
+    maximum=1_000_000,
+    meaning="tanh units between the features and the prediction; none if 0",
+)
 
 ENVIRONMENTS: dict[str, EnvironmentEntry] = {
     "trace_conditioning": EnvironmentEntry(
@@ -37,6 +44,7 @@ LEARNERS: dict[str, Entry] = {
             "trace_decay": Field(
                 float, 0.9, minimum=0, maximum=1, meaning="λ of TD(λ), 0 for TD(0)"
             ),
+            "hidden": _HIDDEN,
         },
     ),
     "delayed_return": Entry(
@@ -44,6 +52,7 @@ LEARNERS: dict[str, Entry] = {
         {
             "discount": _DISCOUNT,
             "delay": Field(int, 300, minimum=1, meaning="steps waited for the return"),
+            "hidden": _HIDDEN,
         },
     ),
 }

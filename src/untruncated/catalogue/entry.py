@@ -148,7 +148,9 @@ class CellEntry(Entry):
 
     `parameters(fields, inputs)` counts the recurrent layer's learned numbers.
     `flops(fields, inputs, credit)` counts a step's floating-point operations under a credit
-    assignment given with its resolved fields; see `catalogue.cells`.
+    assignment given with its resolved fields; see `catalogue.cells`. A cell whose RTRL gradient
+    differs in its paper's public code takes an argument `fidelity`; `reference` holds the values
+    that its fields must have for that, and is None for any other cell.
     """
 
     credits: tuple[str, ...] = ()
@@ -156,3 +158,4 @@ class CellEntry(Entry):
     flops: Callable[[Mapping[str, Any], int, Mapping[str, Any]], int] = (
         lambda fields, inputs, credit: 0
     )
+    reference: Mapping[str, Any] | None = None

@@ -40,7 +40,10 @@ class ProgramEntry(Entry):
 COMMON: dict[str, Field] = {
     "precision": Field(str, "float32", choices=("float32", "float64")),
     "fidelity": Field(
-        str, "exact", choices=("exact",), meaning="the papers' equations, or their public code's"
+        str,
+        "exact",
+        choices=("exact", "reference"),
+        meaning="the papers' equations, or what their public code computes where that differs",
     ),
 }
 

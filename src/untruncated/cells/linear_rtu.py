@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 from untruncated.cells import complex_traces as traces_of
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.complex_traces import ComplexState, ComplexTraces
-from untruncated.cells.rotation import Rotation, chain_rule
+from untruncated.cells.rotation import Rotation
 from untruncated.cells.rtu import RTU, RTUParameters
 
 
@@ -49,6 +49,4 @@ class LinearRTU(RTU):
         state: ComplexState,
         cotangent: ComplexState,
     ) -> RTUParameters:
-        gradient = traces_of.contract(traces, state, cotangent)
-        dnu, dtheta = chain_rule(derived, gradient.g, gradient.phi, gradient.log_scale)
-        return RTUParameters(dnu, dtheta, gradient.w_real, gradient.w_imag)
+        return self.from_complex(derived, traces_of.contract(traces, state, cotangent))

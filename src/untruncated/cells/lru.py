@@ -1,91 +1,31 @@
 """The linear recurrent unit (LRU) of Orvieto et al. (2023), as one recurrent layer."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from untruncated.cells import complex_traces as traces_of
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.complex_traces import ComplexState, ComplexTraces
-from untruncated.cells.rotation import Rotation, chain_rule, constrain, init_rotation, rotation
-
-
-class LRUParameters(NamedTuple):
-    """ν, θ, log γ: (units,); B: (inputs, units); C: (units, outputs); D: (inputs, outputs).
-
-    D is None where the layer has no skip connection.
-    """
-
-    nu: Float[Array, " units"]
-    theta: Float[Array, " units"]
-    gamma_log: Float[Array, " units"]
-    b_real: Float[Array, "inputs units"]
-    b_imag: Float[Array, "inputs units"]
-    c_real: Float[Array, "units outputs"]
-    c_imag: Float[Array, "units outputs"]
-    d: Float[Array, "inputs outputs"] | None = None
-
-
-class LRUDerived(NamedTuple):
-    """Eigenvalues, and the learned input scale exp(γ_log), shape (units,)."""
-
-    rotation: Rotation
-    scale: Float[Array, " units"]
+from untruncated.cells.fidelity import is_reference
+from untruncated.cells.lru_base import LRUBase, LRUDerived, LRUParameters
 
 
 @dataclass(frozen=True)
-class LRU:
+class LRU(LRUBase):
     """z' = λ z + exp(γ_log) B x, features f(Re(C z) + D x). RTU paper, Section 3.4.
 
-    `outputs` is the number of rows of C; `None` means as many as units. Unlike the RTU's, γ is
-    learned freely after its initialisation at sqrt(1 - r²).
+    The fidelity "reference" adds γ_log xᵀ to the trace of B where exp(γ_log) xᵀ belongs, as the
+    RTU paper's public code does. Whatever differentiates through `step` is exact all the same.
+
+    Raises:
+        ValueError: The fidelity is unknown.
     """
 
-    inputs: int
-    width: int
-    outputs: int | None = None
-    skip: bool = False
-    activation: str = "identity"
-    parameterisation: str = "exp_exp"
+    fidelity: str = "exact"
 
-    @property
-    def feature_sizes(self) -> tuple[int, ...]:
-        return (self.width if self.outputs is None else self.outputs,)
-
-    def init(self, key: PRNGKeyArray) -> LRUParameters:
-        keys = jax.random.split(key, 6)
-        (outputs,) = self.feature_sizes
-        nu, theta = init_rotation(self.parameterisation, keys[0], self.width)
-        b_shape, c_shape = (self.inputs, self.width), (self.width, outputs)
-        b_scale, c_scale = (2 * self.inputs) ** -0.5, self.width**-0.5
-        return LRUParameters(
-            nu=nu,
-            theta=theta,
-            gamma_log=jnp.log(rotation(self.parameterisation, nu, theta).gamma),
-            b_real=b_scale * jax.random.normal(keys[1], b_shape),
-            b_imag=b_scale * jax.random.normal(keys[2], b_shape),
-            c_real=c_scale * jax.random.normal(keys[3], c_shape),
-            c_imag=c_scale * jax.random.normal(keys[4], c_shape),
-            d=jax.random.normal(keys[5], (self.inputs, outputs)) if self.skip else None,
-        )
-
-    def initial_state(self) -> ComplexState:
-        return traces_of.zero_state(self.width)
-
-    def derive(self, params: LRUParameters) -> LRUDerived:
-        return LRUDerived(
-            rotation(self.parameterisation, params.nu, params.theta), jnp.exp(params.gamma_log)
-        )
-
-    def drive(
-        self, params: LRUParameters, derived: LRUDerived, x: Float[Array, "*time inputs"]
-    ) -> ComplexState:
-        return ComplexState(
-            derived.scale * (x @ params.b_real), derived.scale * (x @ params.b_imag)
-        )
+    def __post_init__(self) -> None:
+        is_reference(self.fidelity)
 
     def step(
         self, params: LRUParameters, derived: LRUDerived, state: ComplexState, drive: ComplexState
@@ -97,13 +37,7 @@ class LRU:
     def features(
         self, params: LRUParameters, state: ComplexState, x: Float[Array, " inputs"]
     ) -> tuple[Float[Array, " outputs"]]:
-        output = state.real @ params.c_real - state.imag @ params.c_imag
-        if params.d is not None:
-            output = output + x @ params.d
-        return (ACTIVATIONS[self.activation].function(output),)
-
-    def constrain(self, params: LRUParameters) -> LRUParameters:
-        return params._replace(nu=constrain(self.parameterisation, params.nu))
+        return (ACTIVATIONS[self.activation].function(self.read_out(params, state, x)),)
 
     def initial_traces(self) -> ComplexTraces:
         return traces_of.zero_traces(self.inputs, self.width)
@@ -118,7 +52,8 @@ class LRU:
         x: Float[Array, " inputs"],
     ) -> ComplexTraces:
         eigenvalues = derived.rotation
-        return traces_of.advance(eigenvalues.g, eigenvalues.phi, derived.scale, traces, before, x)
+        scale = params.gamma_log if is_reference(self.fidelity) else derived.scale
+        return traces_of.advance(eigenvalues.g, eigenvalues.phi, scale, traces, before, x)
 
     def contract(
         self,
@@ -128,18 +63,4 @@ class LRU:
         state: ComplexState,
         cotangent: ComplexState,
     ) -> LRUParameters:
-        gradient = traces_of.contract(traces, state, cotangent)
-        # γ is a parameter of its own here: the radius reaches the state through λ alone.
-        dnu, dtheta = chain_rule(
-            derived.rotation, gradient.g, gradient.phi, jnp.zeros_like(gradient.g)
-        )
-        return LRUParameters(
-            nu=dnu,
-            theta=dtheta,
-            gamma_log=gradient.log_scale,
-            b_real=gradient.w_real,
-            b_imag=gradient.w_imag,
-            c_real=jnp.zeros_like(params.c_real),
-            c_imag=jnp.zeros_like(params.c_imag),
-            d=None if params.d is None else jnp.zeros_like(params.d),
-        )
+        return self.from_complex(params, derived, traces_of.contract(traces, state, cotangent))

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from untruncated.cells.complex_traces import ComplexState, zero_state
-from untruncated.cells.rotation import Rotation, constrain, init_rotation, rotation
+from untruncated.cells.complex_traces import ComplexGradient, ComplexState, zero_state
+from untruncated.cells.fidelity import is_reference
+from untruncated.cells.rotation import Rotation, chain_rule, constrain, init_rotation, rotation
 
 
 class RTUParameters(NamedTuple):
@@ -22,12 +24,28 @@ class RTUParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class RTU:
-    """n complex units driven by γ W x, where `width` is n: 2n real features."""
+    """n complex units driven by γ W x, where `width` is n: 2n real features.
+
+    The fidelity "reference" leaves the factor θ = exp(θ_log) out of the RTRL gradient of θ_log, as
+    the RTU paper's public code does; with other parameterisations there is no such factor. Whatever
+    differentiates through `step` is exact all the same.
+
+    Raises:
+        ValueError: The fidelity is unknown, or there is no reference for the parameterisation.
+    """
 
     inputs: int
     width: int
     activation: str = "relu"
     parameterisation: str = "exp_exp"
+    fidelity: str = "exact"
+
+    def __post_init__(self) -> None:
+        if is_reference(self.fidelity) and self.parameterisation != "exp_exp":
+            raise ValueError(
+                "the fidelity 'reference' differs under the parameterisation 'exp_exp' alone, "
+                f"not under {self.parameterisation!r}"
+            )
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:
@@ -44,7 +62,10 @@ class RTU:
         return zero_state(self.width)
 
     def derive(self, params: RTUParameters) -> Rotation:
-        return rotation(self.parameterisation, params.nu, params.theta)
+        derived = rotation(self.parameterisation, params.nu, params.theta)
+        if is_reference(self.fidelity):
+            return derived._replace(angle_slope=jnp.ones_like(params.theta))
+        return derived
 
     def drive(
         self, params: RTUParameters, derived: Rotation, x: Float[Array, "*time inputs"]
@@ -55,3 +76,8 @@ class RTU:
 
     def constrain(self, params: RTUParameters) -> RTUParameters:
         return params._replace(nu=constrain(self.parameterisation, params.nu))
+
+    def from_complex(self, derived: Rotation, gradient: ComplexGradient) -> RTUParameters:
+        """The gradient of the parameters, from that of λ, log γ and the input weights."""
+        dnu, dtheta = chain_rule(derived, gradient.g, gradient.phi, gradient.log_scale)
+        return RTUParameters(dnu, dtheta, gradient.w_real, gradient.w_imag)

@@ -17,6 +17,8 @@ def build_environment(fields: Mapping[str, Any]) -> Any:
 def build_cell(fields: Mapping[str, Any], environment: Any) -> tuple[Cell, OnlineGradient]:
     """The cell, for the environment's observations, and how its gradient crosses time."""
     location, values = _split("cell", fields)
+    if lookup("cell", fields["cell"]["name"], "cell").reference is not None:
+        values["fidelity"] = fields["fidelity"]
     cell = location(inputs=environment.observation_size, **values)
     credit, values = _split("credit", fields)
     return cell, credit(cell, **values)

@@ -20,7 +20,7 @@ from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.results import canonical_json, spec_hash
-from untruncated.suite.widths import check_credit, component
+from untruncated.suite.widths import check_credit, check_reference, component
 
 _STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
@@ -78,6 +78,8 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
         fields[name], canonical[name] = _members(raw, entry, where)
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
+    if fields.get("fidelity") == "reference":
+        check_reference(fields.get("cell"), fields.get("credit"), f"{where}.fidelity")
     learner = fields.get("learner", {})
     if learner.get("name") == "delayed_return" and learner["discount"] ** learner["delay"] > 1e-3:
         raise CatalogueError(

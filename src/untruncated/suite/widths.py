@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from untruncated.catalogue import CatalogueError, lookup
+from untruncated.catalogue import CELLS, CatalogueError, lookup
 from untruncated.catalogue.entry import CellEntry
 
 LARGEST_WIDTH = 1_000_000
@@ -35,6 +35,27 @@ def check_credit(cell: Mapping[str, Any], credit: Mapping[str, Any], where: str)
             f"cell {cell['name']!r} cannot be trained with {credit['name']!r}. "
             f"Allowed: {', '.join(allowed)}",
         )
+
+
+def check_reference(
+    cell: Mapping[str, Any] | None, credit: Mapping[str, Any] | None, where: str
+) -> None:
+    """Raises a CatalogueError unless the public code's gradient differs for this cell and credit.
+
+    It differs where the cell's catalogue entry says so, and under RTRL alone.
+    """
+    reference = _entry(cell).reference if cell else None
+    if cell is None or reference is None:
+        differing = ", ".join(name for name, entry in CELLS.items() if entry.reference is not None)
+        problem = f"of the cells only these differ: {differing}"
+    elif credit is None or credit["name"] != "rtrl":
+        problem = f"{cell['name']!r} differs under the credit assignment 'rtrl' alone"
+    elif wrong := {key: value for key, value in reference.items() if cell[key] != value}:
+        needed = ", ".join(f"{key}: {value}" for key, value in wrong.items())
+        problem = f"{cell['name']!r} differs with {needed} alone"
+    else:
+        return
+    raise CatalogueError(where, f"'reference' would change nothing here, use 'exact': {problem}")
 
 
 def flops(cell: Mapping[str, Any], credit: Mapping[str, Any], inputs: int) -> int:
