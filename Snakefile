@@ -25,6 +25,11 @@ def tuning_result(wildcards):
     return PLAN.tuning_path(wildcards.run)
 
 
+def cores(wildcards):
+    """One, or all where time is measured."""
+    return workflow.cores if PLAN.all_cores(wildcards.run) and workflow.cores else 1
+
+
 def spec(wildcards):
     return PLAN.runs[wildcards.run].json
 
@@ -78,7 +83,7 @@ if PLAN.compute:
             "logs/run/{run}.log",
         conda:
             "environment.yml"
-        threads: 1
+        threads: cores
         params:
             spec=spec,
         shell:
@@ -90,7 +95,7 @@ rule table:
         runs=table_runs,
         experiment=experiment,
     output:
-        f"{PLAN.results}/tables/{PLAN.scale}/{{figure}}{{panel}}.csv",
+        f"{PLAN.tables_folder}/{{figure}}{{panel}}.csv",
     log:
         f"logs/table/{PLAN.scale}/{{figure}}{{panel}}.log",
     localrule: True
@@ -123,7 +128,8 @@ rule figure:
     params:
         scale=PLAN.scale,
         experiments=PLAN.experiments,
+        tables=PLAN.tables_folder,
     shell:
         "untruncated plot {wildcards.figure}{wildcards.panel} --scale {params.scale}"
-        " --experiments {params.experiments:q} --tables $(dirname {input.tables[0]:q})"
+        " --experiments {params.experiments:q} --tables {params.tables:q}"
         " --output {output:q} --log {log:q}"

@@ -14,7 +14,8 @@ from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.programs.online_prediction import build
 from untruncated.suite.errors import ResultError
-from untruncated.suite.figures import Point, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import Point
 from untruncated.suite.results import read_result
 from untruncated.suite.spec import resolve_run
 from untruncated.suite.widths import component, flops, resolve_width
@@ -131,7 +132,7 @@ def _report_projection(root: Path) -> None:
             print(f"\nno projection of Figure 2 at paper scale: {error}")
             return
         cost = timing["run_cpu_seconds"] / (timing["steps"] * timing["members"])
-        known.setdefault(point.cell["name"], []).append((_predictors(point), cost))
+        known.setdefault(point.fields["cell"]["name"], []).append((_predictors(point), cost))
     fits = {
         cell: np.linalg.lstsq(*map(np.asarray, zip(*rows, strict=True)), rcond=None)[0]
         for cell, rows in known.items()
@@ -139,7 +140,7 @@ def _report_projection(root: Path) -> None:
     least = {cell: min(cost for _, cost in rows) for cell, rows in known.items()}
     seconds: dict[str, float] = {}
     for point in _points(experiments, "paper"):
-        name = point.cell["name"]
+        name = point.fields["cell"]["name"]
         per_step = max(least[name], float(np.dot(_predictors(point), fits[name])))
         for run in (point.tuning, *point.finals):
             members = len(run.fields.get("step_sizes", [0])) * len(run.fields["seeds"])
@@ -154,4 +155,4 @@ def _points(experiments: Path, scale: str) -> list[Point]:
 
 
 def _predictors(point: Point) -> list[float]:
-    return [1.0, float(point.credit.get("truncation", 0)), float(point.flops)]
+    return [1.0, float(point.fields["credit"].get("truncation", 0)), float(point.costs["flops"])]

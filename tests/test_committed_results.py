@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from untruncated.suite.figures import load_figures
+from untruncated.suite.expansion import load_figures
 from untruncated.suite.results import read_result
 from untruncated.suite.spec import resolve_run
-from untruncated.suite.tables import describe
 from untruncated.suite.tuning import choose_step_size
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +19,7 @@ POINTS = [
     for panel in figure.panels.values()
     for point in panel.points
 ]
-NAMES = [f"{figure.name} {point.curve} {describe(point)}" for figure, point in POINTS]
+NAMES = [f"{figure.name} {point.curve} {point.configuration}" for figure, point in POINTS]
 
 
 def read(run):
@@ -49,7 +48,7 @@ def test_a_step_size_at_the_edge_of_its_grid_is_acknowledged(figure, point):
     choices = read(point.finals[0]).choices
     assert not choices["all_diverged"]
     if choices["at_edge"]:
-        assert describe(point) in figure.acknowledged_edges, choices
+        assert point.configuration in figure.acknowledged_edges, choices
 
 
 @pytest.mark.parametrize(("figure", "point"), POINTS, ids=NAMES)

@@ -7,7 +7,7 @@ import pytest
 
 from untruncated.plots.figure import draw_figure, face
 from untruncated.suite.errors import SuiteError
-from untruncated.suite.figures import load_figure
+from untruncated.suite.expansion import load_figure
 from untruncated.suite.tables import COLUMNS
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -15,6 +15,7 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 def panel_table() -> pd.DataFrame:
     base = dict.fromkeys(COLUMNS) | {"curve": "gru", "label": "GRU", "cell": "gru", "width": 3}
+    base |= {"steps": 200_000, "configuration": "gru of width 3", "fidelity": "exact"}
     base |= {"x": 5, "flops": 14_000, "parameters": 40, "metric": "msre", "diverged": False}
     tuning = [
         {**base, "stage": "tuning", "run": "t", "step_size": size, "seed": seed, "value": 0.2}
@@ -39,7 +40,7 @@ def tables(tmp_path):
 
 def test_the_face_states_scale_steps_seeds_tuning_error_bars_and_fidelity():
     figure = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "small")
-    text = face(figure, {"a": panel_table()})
+    text = face(figure, [figure.panels["a"]], {"a": panel_table()})
     for part in (
         "Scale small: 200,000 steps, 10 seeds",
         "{0.001, 0.003} on 5 other seeds",

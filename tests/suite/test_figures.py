@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import SCALES
 from untruncated.suite.plan import make_plan, targets
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -179,6 +180,28 @@ BROKEN = {
         edited("panels.a.baseline.program", "oracle"),
         ["panels.a.baseline.program", "optimal_prediction"],
     ),
+    "plot without runs": (
+        edited("panels.a.plot", "three_state_mdp"),
+        ["panels.a.curves", "a drawing has no runs"],
+    ),
+    "panel of a scale": (
+        edited("scales.smoke.panels", ["b"]),
+        ["scales.smoke.panels", "unknown panel 'b'", "Allowed: a"],
+    ),
+    "curve's learner": (
+        edited(f"{GRU}.learner", {"name": "td", "discount": 2}),
+        [f"{GRU}.learner.discount", "below 1"],
+    ),
+    "no program": (edited("shared.program", delete=True), ["program", "is missing"]),
+    "no seeds": (edited("seeds", delete=True), ["seeds", "is missing"]),
+    "parameterisation": (
+        edited("panels.a.curves.linear_rtu.cell.parameterisation", "exp_log"),
+        ["linear_rtu.cell.parameterisation", "exp_exp_nu", "direct"],
+    ),
+    "scale's steps left out": (
+        edited("scales.smoke.steps", delete=True),
+        ["scales.smoke.steps", "is missing"],
+    ),
     "claims": (edited("claims", [{"id": "x"}]), ["claims[0].text", "is missing"]),
     "precision": (edited("shared.precision", "float16"), ["precision", "float32, float64"]),
 }
@@ -189,7 +212,8 @@ def test_a_broken_file_gives_one_message_with_file_and_field(name, tmp_path):
     tree, parts = BROKEN[name]
     path = write(tmp_path, tree)
     with pytest.raises(SpecError) as caught:
-        load_figures(tmp_path, "small")
+        for scale in SCALES:
+            load_figures(tmp_path, scale)
     message = str(caught.value)
     assert str(path) in message
     assert "\n" not in message
@@ -215,13 +239,98 @@ def test_the_minimal_figure_is_sound(tmp_path):
     write(tmp_path, MINIMAL)
     figure = load_figures(tmp_path, "small")["rtu_figure9"]
     panel = figure.panels["a"]
-    assert [point.cell["width"] for point in panel.points] == [22, 7, 53]
+    assert [point.fields["cell"]["width"] for point in panel.points] == [22, 7, 53]
     assert [point.sweep for point in panel.points] == [{"truncation": 1}, {"truncation": 5}, {}]
     # three configurations of one tuning and two final runs, and two blocks of the baseline
     assert len(figure.runs) == 3 * 3 + 2
     final = panel.points[0].finals[1]
     assert final.fields["seeds"] == [1005, 1006, 1007, 1008, 1009]
     assert final.tuning == panel.points[0].tuning.hash
+
+
+BORROWED = {
+    "paper": "rtu",
+    "title": "Step sizes",
+    "panels": {
+        "a": {
+            "title": "GRU",
+            "plot": "step_sizes",
+            "curves_of": {
+                "figure": "figure9",
+                "panels": ["a"],
+                "curves": ["gru"],
+                "label": "{width}:{truncation}",
+            },
+        }
+    },
+}
+
+
+def test_curves_of_another_figure_are_its_own_tuning_runs(tmp_path):
+    write(tmp_path, MINIMAL)
+    write(tmp_path, BORROWED, "figure13")
+    figures = load_figures(tmp_path, "small")
+    lent = [p for p in figures["rtu_figure9"].panels["a"].points if p.curve == "gru"]
+    shown = figures["rtu_figure13"].panels["a"].points
+    assert [point.label for point in shown] == ["22:1", "7:5"]
+    assert list(figures["rtu_figure13"].runs) == [point.tuning.hash for point in lent]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "parts"),
+    [
+        ("figure", "figure8", ["curves_of.figure", "unknown figure 'figure8'", "figure9"]),
+        ("figure", "figure13", ["curves_of.panels", "is borrowed itself"]),
+        ("panels", ["b"], ["curves_of.panels", "unknown panel 'b'"]),
+        ("panels", "a", ["curves_of.panels", "must be a list of names"]),
+        ("curves", ["lstm"], ["curves_of.curves", "unknown curve 'lstm'", "gru, linear_rtu"]),
+        ("label", "{depth}", ["curves_of.label", "names a field", "depth"]),
+    ],
+)
+def test_borrowing_what_is_not_there_gives_one_message(field, value, parts, tmp_path):
+    write(tmp_path, MINIMAL)
+    tree = copy.deepcopy(BORROWED)
+    tree["panels"]["a"]["curves_of"][field] = value
+    path = write(tmp_path, tree, "figure13")
+    with pytest.raises(SpecError) as caught:
+        load_figures(tmp_path, "small")
+    for part in (str(path), *parts):
+        assert part in str(caught.value)
+
+
+def test_a_panel_and_a_curve_override_what_is_shared(tmp_path):
+    tree = edited("panels.a.learner", {"name": "td", "discount": 0.9})
+    tree["panels"]["a"]["curves"]["linear_rtu"]["precision"] = "float64"
+    write(tmp_path, tree)
+    panel = load_figures(tmp_path, "small")["rtu_figure9"].panels["a"]
+    assert {point.fields["learner"]["discount"] for point in panel.points} == {0.9}
+    assert {run.fields["discount"] for run in panel.baselines} == {0.9}
+    assert [point.fields["precision"] for point in panel.points] == ["float32"] * 2 + ["float64"]
+    names = [point.configuration for point in panel.points]
+    assert names[0] == "gru of width 22, truncated_bptt 1, discount 0.9"
+    assert names[2] == "linear_rtu of width 53, rtrl, discount 0.9, precision float64"
+
+
+def test_a_scale_may_show_some_of_the_panels(tmp_path):
+    tree = edited("scales.smoke.panels", ["b"])
+    tree["panels"]["b"] = copy.deepcopy(tree["panels"]["a"])
+    write(tmp_path, tree)
+    shown = {scale: load_figures(tmp_path, scale)["rtu_figure9"].panels for scale in SCALES}
+    assert {scale: list(panels) for scale, panels in shown.items()} == {
+        "smoke": ["b"],
+        "small": ["a", "b"],
+        "paper": ["a", "b"],
+    }
+
+
+def test_a_drawing_needs_neither_runs_nor_scales(tmp_path):
+    write(tmp_path, MINIMAL)
+    panels = {"a": {"title": "MDP", "plot": "three_state_mdp"}}
+    write(tmp_path, {"paper": "rtu", "title": "A drawing", "panels": panels}, "figure7")
+    config = {"experiments": str(tmp_path), "scale": "paper"}
+    plan = make_plan(config)
+    assert plan.figures["rtu_figure7"].runs == {}
+    assert plan.tables("rtu_figure7", "") == []
 
 
 def test_another_scale_changes_numbers_and_nothing_else(tmp_path):
@@ -254,19 +363,19 @@ def test_shipped_files_are_sound_and_small_enough(scale):
 def test_figure_2_matches_budgets_and_shares_runs_between_panels():
     figure = load_figures(EXPERIMENTS, "small")["rtu_figure2"]
     for point in figure.panels["a"].points:
-        assert 0.5 * 15_000 < point.flops <= 15_000
+        assert 0.5 * 15_000 < point.costs["flops"] <= 15_000
     by_size = {}
     for point in figure.panels["c"].points:
         by_size.setdefault(point.sweep["size"], {})[point.curve] = point
     for curves in by_size.values():
-        assert all(p.flops <= curves["gru"].flops for p in curves.values())
+        assert all(p.costs["flops"] <= curves["gru"].costs["flops"] for p in curves.values())
     for panel, quantity in (("b", "flops"), ("d", "parameters")):
         points = {(p.curve, *p.sweep.values()): p for p in figure.panels[panel].points}
         for (curve, *sweep), point in points.items():
             reference = points["gru", *sweep]
             if curve.endswith("rtu"):
-                assert getattr(point, quantity) <= getattr(reference, quantity)
-    fixed = {p.cell["width"] for p in figure.panels["b"].points if p.curve == "lru"}
+                assert point.costs[quantity] <= reference.costs[quantity]
+    fixed = {p.fields["cell"]["width"] for p in figure.panels["b"].points if p.curve == "lru"}
     assert len(fixed) == 1
     runs = [run.hash for panel in figure.panels.values() for run in panel.runs]
     assert len(set(runs)) < len(runs)

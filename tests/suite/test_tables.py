@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from untruncated.suite.errors import ResultError, SpecError
-from untruncated.suite.figures import load_figure
+from untruncated.suite.expansion import load_figure
 from untruncated.suite.results import Metric, Result, write_result
 from untruncated.suite.status import print_status, verify_results
 from untruncated.suite.tables import COLUMNS, write_table
@@ -73,9 +73,9 @@ def test_values_stand_with_their_configuration(project):
     for index, point in enumerate(panel.points):
         mine = rows[(rows["stage"] == "final") & (rows["run"] == point.finals[0].hash)]
         np.testing.assert_allclose(mine["value"], 0.1 + index / 100 + mine["seed"] / 1e6)
-        assert set(mine["width"]) == {point.cell["width"]}
-        assert set(mine["flops"]) == {point.flops}
-        assert mine["x"].isna().all() == (point.credit["name"] == "rtrl")
+        assert set(mine["width"]) == {point.fields["cell"]["width"]}
+        assert set(mine["flops"]) == {point.costs["flops"]}
+        assert mine["x"].isna().all() == (point.fields["credit"]["name"] == "rtrl")
     exact = rows[rows["metric"] == "msre_exact"]
     assert exact["value"].tolist() == [0.02]
     assert exact["seed"].isna().all()

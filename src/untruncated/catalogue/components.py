@@ -22,6 +22,10 @@ ENVIRONMENTS: dict[str, EnvironmentEntry] = {
         },
         observation_size=lambda fields: 2 + fields["distractors"],
     ),
+    "three_state_mdp": EnvironmentEntry(
+        "untruncated.environments.three_state_mdp:ThreeStateMDP",
+        observation_size=lambda fields: 3,
+    ),
 }
 
 CREDITS: dict[str, Entry] = {

@@ -16,10 +16,24 @@ _STEPS = Field(
 
 @dataclass(frozen=True)
 class ProgramEntry(Entry):
-    """A program; `components` are the kinds of component it takes, `tuned` if it has step sizes."""
+    """A program; `components` are the kinds of component it takes.
+
+    A tuned program has step sizes, of which the one with the lowest mean `objective` is best. One
+    that measures several things side by side takes a list of them, called `members`, each with
+    the components `member_parts`. One that measures time wants `all_cores` for itself.
+    """
 
     components: tuple[str, ...] = ()
     tuned: bool = True
+    objective: str = "msre"
+    members: str = ""
+    member_parts: tuple[str, ...] = ()
+    all_cores: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All kinds of component, of the run and of its members."""
+        return self.components + self.member_parts
 
 
 # Fields that every program has.
@@ -48,5 +62,24 @@ PROGRAMS: dict[str, ProgramEntry] = {
         },
         components=("environment",),
         tuned=False,
+    ),
+    "next_observation": ProgramEntry(
+        "untruncated.programs.next_observation:build",
+        {"steps": _STEPS, **COMMON},
+        components=("environment", "cell", "credit"),
+        objective="cross_entropy",
+    ),
+    "update_timing": ProgramEntry(
+        "untruncated.programs.update_timing:build",
+        {
+            "steps": Field(int, minimum=10, maximum=1_000_000, meaning="updates in each round"),
+            "repeats": Field(int, 9, minimum=1, maximum=1000, meaning="rounds"),
+            **COMMON,
+        },
+        components=("environment", "learner"),
+        tuned=False,
+        members="agents",
+        member_parts=("cell", "credit"),
+        all_cores=True,
     ),
 }

@@ -10,12 +10,15 @@ from matplotlib.figure import Figure as Canvas
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
+from untruncated.plots.face import face
 from untruncated.plots.style import styled
 from untruncated.suite.errors import SpecError, SuiteError
-from untruncated.suite.figures import Figure, Panel, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
+LONE_PANEL_WIDTH = 5.2
 LEFT, RIGHT, TITLE, X_AXIS = 0.65, 0.12, 0.3, 0.45
 LINE_HEIGHT, LEGEND_LINE = 0.125, 0.19
 CHARACTERS_PER_INCH = 17.5
@@ -30,7 +33,11 @@ def draw_figure(
         SuiteError: The name is unknown, a table is missing, or a file cannot be written.
     """
     figure, panels = _chosen(name, load_figures(experiments, scale))
-    read = {panel.name: _table(tables / f"{figure.name}{panel.name}.csv") for panel in panels}
+    read = {
+        panel.name: _table(tables / f"{figure.name}{panel.name}.csv")
+        for panel in panels
+        if panel.points
+    }
     with styled():
         canvas = _draw(figure, panels, read)
         for output in outputs:
@@ -58,18 +65,19 @@ def _table(path: Path) -> pd.DataFrame:
 
 
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:
-    columns = min(2, len(panels))
+    columns = 3 if len(panels) > 4 else min(2, len(panels))
     rows = -(-len(panels) // columns)
-    width, height = PANEL_WIDTH * columns, PANEL_HEIGHT * rows
-    caption = textwrap.wrap(face(figure, tables), width=int(CHARACTERS_PER_INCH * width))
-    legend_columns = 5 if columns > 1 else 2
-    curves = {point.label for panel in panels for point in panel.points}
+    panel_width = PANEL_WIDTH if columns > 1 else LONE_PANEL_WIDTH
+    width, height = panel_width * columns, PANEL_HEIGHT * rows
+    caption = textwrap.wrap(face(figure, panels, tables), width=int(CHARACTERS_PER_INCH * width))
+    legend_columns = 5 if columns > 1 else 3
+    curves = _shared_labels(panels)
     below = LINE_HEIGHT * (len(caption) + 1)
-    above = LEGEND_LINE * -(-(len(curves) + 1) // legend_columns) + 0.1
+    above = LEGEND_LINE * -(-len(curves) // legend_columns) + 0.1
     total = height + below + above
     canvas = Canvas(figsize=(width, total))
-    grid = canvas.subplots(rows, columns, squeeze=False, sharey=True)
-    inner = PANEL_WIDTH - LEFT - RIGHT, PANEL_HEIGHT - TITLE - X_AXIS
+    grid = canvas.subplots(rows, columns, squeeze=False, sharey=_same_quantity(panels))
+    inner = panel_width - LEFT - RIGHT, PANEL_HEIGHT - TITLE - X_AXIS
     canvas.subplots_adjust(
         left=LEFT / width,
         right=1 - RIGHT / width,
@@ -80,9 +88,13 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
     )
     for axes, panel in zip(grid.flat, panels, strict=False):
         draw = lookup("plot", panel.plot["name"], "plot").load()
-        draw(axes, tables[panel.name], panel.plot)
-        axes.set_title(f"({panel.name}) {panel.title}", loc="left")
-        axes.tick_params(labelleft=True)
+        if panel.points:
+            draw(axes, tables[panel.name], panel.plot)
+            axes.tick_params(labelleft=True)
+        else:
+            draw(axes)
+        letter = f"({panel.name}) " if len(figure.panels) > 1 else ""
+        axes.set_title(letter + panel.title, loc="left")
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
     _legend(canvas, grid.flat, legend_columns)
@@ -90,12 +102,28 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
     return canvas
 
 
+def _shared_labels(panels: list[Panel]) -> set[str]:
+    """What stands in the legend above all panels; some plots have one of their own."""
+    shared = [p for p in panels if lookup("plot", p.plot["name"], "plot").shares_legend]
+    labels = {point.label for panel in shared for point in panel.points}
+    return labels | {panel.baseline_label for panel in shared if panel.baselines}
+
+
+def _same_quantity(panels: list[Panel]) -> bool:
+    """Whether one y axis serves all panels: they show the same metric in the same way."""
+    return len({(p.plot["name"], p.plot.get("metric")) for p in panels}) == 1
+
+
 def _legend(canvas: Canvas, panels: Iterable[Axes], columns: int) -> None:
     """One legend for all panels: a curve that several have stands once."""
     entries = {}
     for axes in panels:
+        if axes.get_legend() is not None:
+            continue
         handles, labels = axes.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
+    if not entries:
+        return
     canvas.legend(
         entries.values(),
         entries.keys(),
@@ -104,26 +132,6 @@ def _legend(canvas: Canvas, panels: Iterable[Axes], columns: int) -> None:
         columnspacing=1.2,
         handlelength=1.8,
     )
-
-
-def face(figure: Figure, tables: dict[str, pd.DataFrame]) -> str:
-    """What stands below the panels: scale, length, seeds, tuning, error bars, fidelity."""
-    everything = pd.concat(tables.values())
-    finals = everything[(everything["stage"] == "final") & (everything["metric"] == "msre")]
-    tuning = everything[(everything["stage"] == "tuning") & (everything["metric"] == "msre")]
-    seeds = finals["seed"].nunique()
-    sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
-    at_edge = finals[finals["at_edge"].astype(str) == "True"]
-    edges = len(at_edge[["curve", "width", "truncation"]].drop_duplicates())
-    parts = [
-        f"{figure.title}. {figure.caption}",
-        f"Scale {figure.scale}: {figure.steps:,} steps, {seeds} seeds, step size chosen among "
-        f"{{{sizes}}} on {tuning['seed'].nunique()} other seeds.",
-        "Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single seeds.",
-        f"Configurations whose step size is at the edge of the grid: {edges}." if edges else "",
-        f"Fidelity: {figure.fidelity}.",
-    ]
-    return " ".join(part for part in parts if part)
 
 
 def _metadata(output: Path) -> dict[str, str | None]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import matplotlib
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
-_SPARE_COLORS = ("#E69F00", "#56B4E9", "#F0E442", "#999999")
-_SPARE_MARKERS = ("v", "P", "X", "<")
+_SPARE_COLORS = ("#F0E442", "#999999", "#882255", "#117733")
+_SPARE_MARKERS = ("<", ">", "h", "p")
 BASELINE_COLOR = "black"
 
 SETTINGS = {
@@ -44,6 +44,9 @@ _LOOKS = {
     "lru": Look("#0072B2", "s"),
     "linear_rtu": Look("#009E73", "^"),
     "nonlinear_rtu": Look("#CC79A7", "D"),
+    "block_diagonal": Look("#E69F00", "v"),
+    "nonlinear_lru": Look("#56B4E9", "P"),
+    "vanilla_rnn": Look("#0072B2", "X"),
 }
 
 

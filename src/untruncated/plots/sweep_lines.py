@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from untruncated.plots.axes import Y_LABEL, log_error_axis, mark_at_top, span, swept_axis
 from untruncated.plots.style import BASELINE_COLOR, Look, looks
 
 METRIC = "msre"
-MOST_TICKS = 12
-Y_LABEL = "mean squared return error"
+# the second curve of a cell and those after it, so that one colour serves them all
+LINE_STYLES = ("-", "--", ":", "-.")
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -25,20 +25,27 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     summary = summarise(finals)
     look = looks(list(summary["cell"].unique()))
     xs = np.sort(summary["x"].dropna().unique())
-    span = _span(xs, plot["x_scale"])
+    ends = span(xs, plot["x_scale"])
+    drawn: dict[str, int] = {}
     for curve in finals["curve"].unique():  # in the order of the experiment file
         points = summary[summary["curve"] == curve]
         cell, label = points["cell"].iloc[0], points["label"].iloc[0]
         seeds = finals[finals["curve"] == curve]
-        draw_one = _draw_flat if points["x"].isna().all() else _draw_line
-        draw_one(axes, points, seeds, look[cell], label, span)
+        style = LINE_STYLES[drawn.get(cell, 0) % len(LINE_STYLES)]
+        drawn[cell] = drawn.get(cell, 0) + 1
+        if points["x"].isna().all():
+            _draw_flat(axes, points, seeds, look[cell], label, style, ends)
+        else:
+            _draw_line(axes, points, seeds, look[cell], label, style)
     baseline = table[table["metric"] == "msre_exact"]
     if len(baseline):
         label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
         axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
     if plot["show_costs"]:
         _write_costs(axes, summary, look)
-    _format(axes, plot, xs, span)
+    swept_axis(axes, plot["x_label"], plot["x_scale"], xs)
+    log_error_axis(axes)
+    axes.set_ylabel(Y_LABEL)
 
 
 def summarise(finals: pd.DataFrame) -> pd.DataFrame:
@@ -58,20 +65,8 @@ def summarise(finals: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def _span(xs: np.ndarray, scale: str) -> tuple[float, float]:
-    """The x range with a margin; flat lines go all the way across it."""
-    if not len(xs):
-        return 0.0, 1.0
-    low, high = float(xs[0]), float(xs[-1])
-    if scale == "log":
-        factor = max(high / low, 2.0) ** 0.07
-        return low / factor, high * factor
-    margin = 0.07 * max(high - low, 1.0)
-    return low - margin, high + margin
-
-
 def _draw_line(
-    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, span: tuple
+    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, style: str
 ) -> None:
     points = points.sort_values("x")
     axes.errorbar(
@@ -80,32 +75,32 @@ def _draw_line(
         yerr=points["standard_error"].fillna(0),
         color=look.color,
         marker=look.marker,
+        markerfacecolor=look.color if style == "-" else "white",
+        linestyle=style,
         capsize=2,
         label=label,
         zorder=3,
     )
     axes.scatter(seeds["x"], seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
-    lost = points[points["diverged"] > 0]
-    axes.plot(
-        lost["x"],
-        np.full(len(lost), 0.97),
-        "x",
-        color=look.color,
-        transform=axes.get_xaxis_transform(),
-        clip_on=False,
-    )
+    mark_at_top(axes, points["x"][points["diverged"] > 0], "x", look.color)
 
 
 def _draw_flat(
-    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, span: tuple
+    axes: Axes,
+    points: pd.DataFrame,
+    seeds: pd.DataFrame,
+    look: Look,
+    label: str,
+    style: str,
+    ends: tuple[float, float],
 ) -> None:
     mean, error = points["mean"].iloc[0], points["standard_error"].fillna(0).iloc[0]
-    axes.plot(span, [mean, mean], color=look.color, linestyle="-", label=label, zorder=3)
-    axes.fill_between(span, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
+    axes.plot(ends, [mean, mean], color=look.color, linestyle=style, label=label, zorder=3)
+    axes.fill_between(ends, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
     if points["diverged"].iloc[0]:
         place = {"transform": axes.transAxes, "clip_on": False}
         axes.plot([0.5], [0.97], "x", color=look.color, **place)
-    edge = np.full(len(seeds), span[1])
+    edge = np.full(len(seeds), ends[1])
     axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
 
 
@@ -127,24 +122,3 @@ def _write_costs(axes: Axes, summary: pd.DataFrame, look: Mapping[str, Look]) ->
         else:
             place = {"xycoords": axes.get_yaxis_transform(), "xytext": (0, -2)}
             axes.annotate(text, (0.01, row.mean), ha="left", va="top", **place, **style)
-
-
-def _format(axes: Axes, plot: Mapping[str, Any], xs: np.ndarray, span: tuple) -> None:
-    axes.set_xscale(plot["x_scale"])
-    axes.set_yscale("log")
-    axes.set_xlim(span)
-    axes.set_xlabel(plot["x_label"])
-    axes.set_ylabel(Y_LABEL)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_minor_locator(NullLocator())
-    if 0 < len(xs) <= MOST_TICKS:
-        axes.xaxis.set_major_locator(FixedLocator(xs))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(_short))
-
-
-def _short(value: float, position: int | None = None) -> str:
-    """A number in few characters: 15, 1,408, 406k."""
-    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value:,.0f}"

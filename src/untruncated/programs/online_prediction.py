@@ -13,10 +13,16 @@ from jaxtyping import Array, Float, Int
 from untruncated.agents.adam import AdamCorrections, bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.td_predictor import TDPredictor
-from untruncated.catalogue import lookup
 from untruncated.catalogue.metric import Metric
 from untruncated.environments.returns import discounted_returns
+from untruncated.programs.building import build_environment, build_predictor
 from untruncated.programs.curves import Timeline, final_metrics
+from untruncated.programs.divergence import (
+    NEVER,
+    divergence_records,
+    first_divergence,
+    lost_bins,
+)
 from untruncated.programs.streams import start_streams, stream_with_returns
 
 CACHE_BYTES = 256 * 1024
@@ -94,7 +100,7 @@ class OnlinePrediction:
                 lambda leaf: jnp.broadcast_to(leaf, (shape[0], *leaf.shape)), learners
             ),
             squared_error=jnp.zeros((*shape, self.timeline.bins)),
-            diverged_at=jnp.full(shape, -1, jnp.int32),
+            diverged_at=jnp.full(shape, NEVER, jnp.int32),
         )
 
     def advance(self, carry: Carry) -> Carry:
@@ -102,22 +108,14 @@ class OnlinePrediction:
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
         curve = np.asarray(carry.squared_error) / self.timeline.bin_steps
-        # A run whose members have all diverged stops early; what was not computed is not zero.
-        diverged_at = np.asarray(carry.diverged_at)[..., None]
-        lost = (diverged_at >= 0) & (np.asarray(self.timeline.bin_ends) > diverged_at)
+        lost = lost_bins(np.asarray(carry.diverged_at), self.timeline.bin_ends)
         return final_metrics(np.where(lost, np.nan, curve), ("step_size", "seed"))
 
     def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        steps = np.asarray(carry.diverged_at)
-        return [
-            {
-                "step_size": self.step_sizes[i],
-                "seed": self.seeds[j],
-                "step": int(steps[i, j]),
-                "reason": "the squared return error is not finite",
-            }
-            for i, j in np.argwhere(steps >= 0)
-        ]
+        reason = "the squared return error is not finite"
+        return divergence_records(
+            np.asarray(carry.diverged_at), self.step_sizes, self.seeds, reason
+        )
 
     def _no_past(self) -> tuple:
         if isinstance(self.predictor, TDPredictor):
@@ -159,7 +157,7 @@ def _advance(program: OnlinePrediction, carry: Carry) -> Carry:
         recent=recent,
         learners=learners,
         squared_error=program.timeline.record(carry.squared_error, squared_error, carry.step),
-        diverged_at=_first_not_finite(carry, squared_error, times),
+        diverged_at=first_divergence(carry.diverged_at, squared_error, times),
     )
 
 
@@ -210,24 +208,10 @@ def _learner_inputs(
     return recent, _Inputs(arrays, (0, 0, 0, None), corrections)
 
 
-def _first_not_finite(carry: Carry, squared_error: Array, times: Array) -> Array:
-    broken = ~jnp.isfinite(squared_error)
-    first = times[jnp.argmax(broken, axis=0)]
-    new = jnp.where(broken.any(axis=0), first, -1)
-    return jnp.where(carry.diverged_at >= 0, carry.diverged_at, new)
-
-
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec, at the given step sizes."""
-    parts = {kind: dict(fields[kind]) for kind in ("environment", "cell", "credit", "learner")}
-    entries = {kind: lookup(kind, part.pop("name"), kind) for kind, part in parts.items()}
-    if entries["cell"].reference is not None:
-        parts["cell"]["fidelity"] = fields["fidelity"]
-    classes = {kind: entry.load() for kind, entry in entries.items()}
-    environment = classes["environment"](**parts["environment"])
-    cell = classes["cell"](inputs=environment.observation_size, **parts["cell"])
-    gradient = classes["credit"](cell, **parts["credit"])
-    predictor = classes["learner"](cell, gradient, **parts["learner"])
+    environment = build_environment(fields)
+    predictor = build_predictor(fields, environment)
     return OnlinePrediction(
         environment, predictor, step_sizes, fields["seeds"], fields["steps"], choices
     )

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from untruncated.catalogue import lookup
 from untruncated.catalogue.metric import Metric
 from untruncated.environments.trace_conditioning_optimal import (
     OptimalValues,
@@ -19,6 +18,7 @@ from untruncated.environments.trace_conditioning_optimal import (
     optimal_predictions,
     optimal_values,
 )
+from untruncated.programs.building import build_environment
 from untruncated.programs.curves import Timeline, final_metrics
 from untruncated.programs.streams import start_streams, stream_with_returns
 
@@ -107,6 +107,5 @@ def _advance(program: OptimalPrediction, carry: Carry) -> Carry:
 
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec; there is nothing to tune."""
-    values = dict(fields["environment"])
-    environment = lookup("environment", values.pop("name"), "environment").load()(**values)
+    environment = build_environment(fields)
     return OptimalPrediction(environment, fields["discount"], fields["seeds"], fields["steps"])

@@ -10,7 +10,8 @@ from typing import Any
 
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import SCALES
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import RunSpec, resolve_run
 from untruncated.suite.tuning import choose_step_size
@@ -103,7 +104,8 @@ def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any
     tuning = read_result(path)
     if "step_sizes" not in tuning.spec:
         raise SpecError(f"{path}: named by a final run as its tuning run, but it tuned nothing")
-    choices = choose_step_size(tuning)
+    objective = lookup("program", spec.fields["program"], "program").objective
+    choices = choose_step_size(tuning, objective)
     return [choices["step_size"]], choices
 
 

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, Figure, check_scale, load_figures
+from untruncated.suite.expansion import check_scale, load_figures
+from untruncated.suite.figures import SCALES, Figure
 from untruncated.suite.spec import RunSpec
 
+_EVERY_FIGURE = ("axes", "face", "figure", "style")  # modules of plots/
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
 
@@ -43,17 +46,27 @@ class Plan:
         paths = [self.run_path(name) for name in names]
         return paths if self.compute else [path for path in paths if Path(path).exists()]
 
+    def all_cores(self, name: str) -> bool:
+        """Whether a run measures time, so that nothing else may run beside it."""
+        return lookup("program", self.runs[name].fields["program"], "program").all_cores
+
+    @property
+    def tables_folder(self) -> str:
+        """Where the tables of this scale go."""
+        return f"{self.results}/tables/{self.scale}"
+
     def tables(self, figure: str, panel: str) -> list[str]:
-        """The tables of a panel, or of all panels where `panel` is empty."""
-        panels = [panel] if panel else list(self.figures[figure].panels)
-        return [f"{self.results}/tables/{self.scale}/{figure}{name}.csv" for name in panels]
+        """The tables of a panel, or of all panels where `panel` is empty; a drawing has none."""
+        panels = self.figures[figure].panels
+        names = [panel] if panel else list(panels)
+        return [f"{self.tables_folder}/{figure}{name}.csv" for name in names if panels[name].points]
 
     def plot_modules(self, figure: str, panel: str) -> list[str]:
         """The source files that draw a figure: whoever edits one wants it drawn anew."""
         shown = self.figures[figure].panels
         kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
         folder = Path(__file__).resolve().parents[1] / "plots"
-        return [str(folder / f"{name}.py") for name in ["figure", "style", *sorted(kinds)]]
+        return [str(folder / f"{name}.py") for name in [*_EVERY_FIGURE, *sorted(kinds)]]
 
     def targets(self) -> dict[str, list[str]]:
         """The files that each target stands for."""

@@ -22,10 +22,22 @@ def provenance() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "device": _device(),
+        "machine": machine(),
         "xla_flags": os.environ.get("XLA_FLAGS"),
         "nproc": os.environ.get("NPROC"),
         "jax_threefry_partitionable": bool(jax.config.jax_threefry_partitionable),
     }
+
+
+def machine() -> str:
+    """The processor's name and its number of cores: what a measured time depends on."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{models[0] if models else name}, {os.cpu_count()} cores"
 
 
 def _git() -> dict[str, Any]:

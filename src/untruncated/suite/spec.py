@@ -18,12 +18,12 @@ from typing import Any
 
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.results import canonical_json, spec_hash
 from untruncated.suite.widths import check_credit, check_reference, component
 
 _STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
-SELECTIONS = ("lowest_mean_msre",)
 SEEDS_PER_BLOCK = 5
 
 
@@ -60,8 +60,9 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
         raise CatalogueError(where, f"must be a mapping, not {raw!r}")
     program = _require(raw, "program", where)
     entry = lookup("program", program, f"{where}.program")
-    stage = _stage_fields(raw, entry.tuned, where)
-    allowed = {"program", "semantics", *entry.components, *entry.fields, *stage}
+    stage = _stage_fields(raw, entry, where)
+    members = (entry.members,) if entry.members else ()
+    allowed = {"program", "semantics", *entry.components, *entry.fields, *stage, *members}
     for key in raw:
         if key not in allowed:
             raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed), "field"))
@@ -69,11 +70,12 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     resolved = entry.resolve(own, where)
     fields = {"program": program, **resolved, **stage}
     canonical = {"program": program, **entry.canonical(resolved), **stage}
-    if stage.get("selection") == SELECTIONS[0]:
-        del canonical["selection"]
+    canonical.pop("selection", None)  # there is one way to select, so far
     _check_semantics(entry.semantics, raw, where)
     for kind in entry.components:
         fields[kind], canonical[kind] = _component(kind, raw, where)
+    for name in members:
+        fields[name], canonical[name] = _members(raw, entry, where)
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
     if fields.get("fidelity") == "reference":
@@ -107,6 +109,27 @@ def _component(
     return resolved, {"name": resolved["name"], **entry.canonical(own)}
 
 
+def _members(
+    raw: Mapping[str, Any], entry: ProgramEntry, where: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What a run measures side by side: a list, each with components of its own."""
+    values = _require(raw, entry.members, where)
+    where = f"{where}.{entry.members}"
+    if not isinstance(values, list) or not values:
+        raise CatalogueError(where, f"must be a list with at least one entry, not {values!r}")
+    fields, canonical = [], []
+    for index, value in enumerate(values):
+        place = f"{where}[{index}]"
+        if not isinstance(value, Mapping) or set(value) != set(entry.member_parts):
+            raise CatalogueError(place, f"must have {' and '.join(entry.member_parts)}")
+        parts = {kind: _component(kind, value, place) for kind in entry.member_parts}
+        fields.append({kind: part[0] for kind, part in parts.items()})
+        canonical.append({kind: part[1] for kind, part in parts.items()})
+        if {"cell", "credit"} <= set(parts):
+            check_credit(fields[-1]["cell"], fields[-1]["credit"], f"{place}.credit.name")
+    return fields, canonical
+
+
 def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> None:
     asked = values.get("semantics", current)
     if asked != current:
@@ -115,10 +138,10 @@ def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> Non
         )
 
 
-def _stage_fields(raw: Mapping[str, Any], tuned: bool, where: str) -> dict[str, Any]:
+def _stage_fields(raw: Mapping[str, Any], entry: ProgramEntry, where: str) -> dict[str, Any]:
     """Seeds, and where the step sizes come from."""
     seeds = number_list(_require(raw, "seeds", where), _SEED, f"{where}.seeds")
-    if not tuned:
+    if not entry.tuned:
         return {"seeds": seeds}
     if "tuning" in raw:
         tuning = raw["tuning"]
@@ -126,9 +149,10 @@ def _stage_fields(raw: Mapping[str, Any], tuned: bool, where: str) -> dict[str, 
             raise CatalogueError(
                 f"{where}.tuning", f"must be a run's 16 hex digits, not {tuning!r}"
             )
-        selection = raw.get("selection", SELECTIONS[0])
-        if selection not in SELECTIONS:
-            raise CatalogueError(f"{where}.selection", not_among(selection, SELECTIONS))
+        rule = f"lowest_mean_{entry.objective}"
+        selection = raw.get("selection", rule)
+        if selection != rule:
+            raise CatalogueError(f"{where}.selection", not_among(selection, [rule]))
         return {"tuning": tuning, "selection": selection, "seeds": seeds}
     sizes = _require(raw, "step_sizes", where)
     return {"step_sizes": number_list(sizes, _STEP_SIZE, f"{where}.step_sizes"), "seeds": seeds}

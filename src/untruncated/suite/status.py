@@ -5,11 +5,11 @@ from pathlib import Path
 
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import ResultError, SpecError
-from untruncated.suite.figures import Figure, Panel, Point, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.plan import targets
 from untruncated.suite.results import read_result, rebuild_command
 from untruncated.suite.spec import RunSpec, resolve_run
-from untruncated.suite.tables import describe
 
 
 def print_status(target: str | None, scale: str, experiments: Path, results: Path) -> int:
@@ -36,17 +36,13 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
 
 def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
     print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
-    lines = [_point_line(point, runs) for point in panel.points]
+    lines = [(point.configuration, *_states(point.runs, runs)) for point in panel.points]
     if panel.baselines:
         lines.append((panel.baseline_label, *_states(panel.baselines, runs)))
     for text, states, notes in lines:
         counts = ", ".join(f"{states.count(s)} {s}" for s in sorted(set(states)))
         print(f"  {text:<48} {counts}{'; ' if notes else ''}{'; '.join(notes)}")
     return all(state == "done" for _, states, _ in lines for state in states)
-
-
-def _point_line(point: Point, runs: Path) -> tuple[str, list[str], list[str]]:
-    return (describe(point), *_states([point.tuning, *point.finals], runs))
 
 
 def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:

@@ -1,10 +1,11 @@
 """Tidy tables: one CSV per panel, one row per (configuration, stage, step size, seed, metric).
 
-Columns: `figure`, `panel`, `scale`, `curve`, `label`, `cell`, `width`, `credit`, `truncation`
-(empty for RTRL), `x` (the panel's sweep coordinate; empty where a curve has none), `flops`,
-`parameters`, `stage` (tuning, final or baseline), `run` (the result file's hash), `step_size`,
-`at_edge` (the tuned step size is at the end of its grid), `seed` (empty where a metric has none),
-`metric`, `value` (empty if the member diverged), `diverged`.
+Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuration` (in words),
+`cell`, `width`, `credit`, `truncation` (empty for RTRL), `x` (the panel's sweep coordinate; empty
+where a curve has none), `flops`, `parameters`, `stage` (tuning, final or baseline), `run` (the
+result file's hash), `steps` (of the run), `step_size`, `at_edge` (the tuned step size is at the end
+of its grid), `machine` (of a measured time), `seed`, `curve_step` and `repeat` (each empty where a
+metric has none), `metric`, `value` (empty if the member diverged), `diverged`.
 """
 
 from collections.abc import Iterator
@@ -16,16 +17,19 @@ import pandas as pd
 
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import ResultError, SpecError
-from untruncated.suite.figures import Figure, Panel, Point, load_figures
+from untruncated.suite.expansion import load_figures
+from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
 from untruncated.suite.results import Metric, Result, read_result
 from untruncated.suite.spec import RunSpec
 
 COLUMNS = (
-    "figure panel scale curve label cell width credit truncation x flops parameters "
-    "stage run step_size at_edge seed metric value diverged"
+    "figure panel scale fidelity curve label configuration cell width credit truncation x flops "
+    "parameters stage run steps step_size at_edge machine seed curve_step repeat metric value "
+    "diverged"
 ).split()
-WHOLE_NUMBERS = ("width", "truncation", "flops", "parameters", "seed")
+WHOLE_NUMBERS = "width truncation flops parameters steps seed curve_step repeat".split()
+_MEMBER_AXES = {"step_size", "seed", "repeat", "agent"}
 
 
 def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
@@ -68,8 +72,9 @@ def missing_runs(panel: Panel, runs: Path) -> list[str]:
     """A line for each run without a file, saying which configuration it belongs to."""
     described = {}
     for point in panel.points:
-        described[point.tuning.hash] = f"{describe(point)}, tuning"
-        described |= {run.hash: f"{describe(point)}, {_seeds(run)}" for run in point.finals}
+        if point.tuning:
+            described[point.tuning.hash] = f"{point.configuration}, tuning"
+        described |= {run.hash: f"{point.configuration}, {_seeds(run)}" for run in point.finals}
     described |= {run.hash: f"{panel.baseline_label}, {_seeds(run)}" for run in panel.baselines}
     return [
         f"{name}.json  {text}"
@@ -83,40 +88,46 @@ def _seeds(run: RunSpec) -> str:
     return f"seeds {seeds[0]}–{seeds[-1]}"
 
 
-def describe(point: Point) -> str:
-    """A configuration in a few words, e.g. "gru of width 8, truncated_bptt 45"."""
-    words = [point.cell["name"], "of width", f"{point.cell['width']},", point.credit["name"]]
-    return " ".join([*words, *(str(value) for key, value in point.credit.items() if key != "name")])
-
-
 def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
     """The rows of a panel's table, without the columns that are the same for all."""
-    x = panel.plot["x"]
+    x, curve_metric = panel.plot.get("x"), panel.plot.get("metric")
     for point in panel.points:
-        costs = {"flops": point.flops, "parameters": point.parameters}
+        cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
         fixed = {
+            "fidelity": point.fields.get("fidelity"),
             "curve": point.curve,
             "label": point.label,
-            "cell": point.cell["name"],
-            "width": point.cell["width"],
-            "credit": point.credit["name"],
-            "truncation": point.credit.get("truncation"),
-            "x": (costs | point.sweep).get(x),
-            **costs,
+            "configuration": point.configuration,
+            "cell": cell.get("name"),
+            "width": cell.get("width"),
+            "credit": credit.get("name"),
+            "truncation": credit.get("truncation"),
+            "x": (point.costs | point.sweep).get(x),
+            **point.costs,
         }
-        for stage, run in [("tuning", point.tuning), *(("final", f) for f in point.finals)]:
-            yield from _result_rows({**fixed, "stage": stage}, run, runs)
+        for run in point.runs:
+            stage = "tuning" if run is point.tuning else "final"
+            for member in _result_rows(run, runs, curve_metric):
+                if member.pop("agent", point.agent) == point.agent:
+                    yield {**fixed, "stage": stage, **member}
     for run in panel.baselines:
         fixed = {"curve": "baseline", "label": panel.baseline_label, "stage": "baseline"}
-        yield from _result_rows(fixed, run, runs)
+        for member in _result_rows(run, runs, curve_metric):
+            yield {**fixed, **member}
 
 
-def _result_rows(fixed: dict[str, Any], run: RunSpec, runs: Path) -> Iterator[dict[str, Any]]:
+def _result_rows(run: RunSpec, runs: Path, curve_metric: str | None) -> Iterator[dict[str, Any]]:
+    """A row for each member of a run and each metric of the whole run, or of the one curve."""
     result = read_result(runs / f"{run.hash}.json", run.canonical)
-    fixed = {**fixed, "run": run.hash, "at_edge": result.choices.get("at_edge")}
+    fixed = {
+        "run": run.hash,
+        "steps": run.fields["steps"],
+        "at_edge": result.choices.get("at_edge"),
+        "machine": result.provenance.get("machine"),
+    }
     diverged = {(record.get("step_size"), record.get("seed")) for record in result.diverged}
     for name, metric in result.metrics.items():
-        if set(metric.axes) <= {"step_size", "seed"}:
+        if set(metric.axes) <= _MEMBER_AXES or name == curve_metric:
             for member, value in _members(result, metric):
                 lost = (member.get("step_size"), member.get("seed")) in diverged
                 yield {**fixed, **member, "metric": name, "value": value, "diverged": lost}

@@ -1,0 +1,81 @@
+"""Online prediction of the next observation, one of a few classes, by cross-entropy."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.nn.initializers import lecun_normal
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
+from untruncated.cells.protocol import Cell, Derived, Parameters
+from untruncated.estimators.online import OnlineGradient
+
+
+class ClassifierParameters(NamedTuple):
+    """The cell's parameters; a linear layer with bias from all features to the classes."""
+
+    cell: Parameters
+    kernel: Float[Array, "features classes"]
+    bias: Float[Array, " classes"]
+
+
+class ClassifierState(NamedTuple):
+    """Parameters and what `cell.derive` makes of them, moments, and the estimator's carry."""
+
+    params: ClassifierParameters
+    derived: Derived
+    moments: AdamMoments
+    carry: Any
+
+
+@dataclass(frozen=True)
+class NextObservationPredictor:
+    """Softmax over `classes` of a linear layer on the cell's features; one Adam step per input."""
+
+    cell: Cell
+    gradient: OnlineGradient
+    classes: int
+
+    def init(self, key: PRNGKeyArray) -> ClassifierState:
+        """The learner before the first observation; weights LeCun normal, bias zero."""
+        cell_key, head_key = jax.random.split(key)
+        shape = (sum(self.cell.feature_sizes), self.classes)
+        params = ClassifierParameters(
+            self.cell.init(cell_key), lecun_normal()(head_key, shape), jnp.zeros(self.classes)
+        )
+        return ClassifierState(
+            params, self.cell.derive(params.cell), init_moments(params), self.gradient.init()
+        )
+
+    def step(
+        self,
+        state: ClassifierState,
+        x: Float[Array, " inputs"],
+        following: Float[Array, " classes"],
+        step_size: Float[Array, ""],
+        corrections: AdamCorrections,
+    ) -> tuple[ClassifierState, Float[Array, " classes"]]:
+        """Observes x_t, predicts, then learns from the observation that follows, one-hot.
+
+        Returns:
+            The new state, and the log-probabilities as predicted before the update.
+        """
+        params = state.params
+        step = self.gradient.step(params.cell, state.derived, state.carry, x)
+
+        def loss(head: tuple, features: tuple) -> tuple[Float[Array, ""], Array]:
+            kernel, bias = head
+            log_probabilities = jax.nn.log_softmax(jnp.concatenate(features) @ kernel + bias)
+            return -jnp.sum(following * log_probabilities), log_probabilities
+
+        head = params.kernel, params.bias
+        (dhead, dfeatures), log_probabilities = jax.grad(loss, argnums=(0, 1), has_aux=True)(
+            head, step.features
+        )
+        gradient = ClassifierParameters(step.pullback(dfeatures), *dhead)
+        params, moments = adam_update(params, state.moments, gradient, step_size, corrections)
+        params = params._replace(cell=self.cell.constrain(params.cell))
+        derived = self.cell.derive(params.cell)
+        return ClassifierState(params, derived, moments, step.carry), log_probabilities

@@ -1,0 +1,62 @@
+"""Axes that several plots share: an error on a log scale, swept values as ticks, lost points."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+Y_LABEL = "mean squared return error"
+MOST_TICKS = 12
+
+
+def log_error_axis(axes: Axes) -> None:
+    """A log y axis with plain numbers at 1, 2 and 5."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def span(xs: np.ndarray, scale: str) -> tuple[float, float]:
+    """The x range with a margin; flat lines go all the way across it."""
+    if not len(xs):
+        return 0.0, 1.0
+    low, high = float(xs[0]), float(xs[-1])
+    if scale == "log":
+        factor = max(high / low, 2.0) ** 0.07
+        return low / factor, high * factor
+    margin = 0.07 * max(high - low, 1.0)
+    return low - margin, high + margin
+
+
+def swept_axis(axes: Axes, label: str, scale: str, xs: np.ndarray) -> None:
+    """An x axis with a tick at each swept value, if they are few."""
+    axes.set_xscale(scale)
+    axes.set_xlim(span(xs, scale))
+    axes.set_xlabel(label)
+    if 0 < len(xs) <= MOST_TICKS:
+        axes.xaxis.set_major_locator(FixedLocator(xs))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(_short))
+
+
+def mark_at_top(axes: Axes, xs: Iterable[float], marker: str, color: object) -> None:
+    """A hollow mark at the top of the panel for each value that cannot be drawn in its place."""
+    xs = list(xs)
+    axes.plot(
+        xs,
+        np.full(len(xs), 0.97),
+        linestyle="",
+        marker=marker,
+        color=color,
+        markerfacecolor="none",
+        transform=axes.get_xaxis_transform(),
+        clip_on=False,
+    )
+
+
+def _short(value: float, position: int | None = None) -> str:
+    """A number in few characters: 15, 1,408, 406k."""
+    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value:,.0f}"

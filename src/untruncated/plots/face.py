@@ -1,0 +1,50 @@
+"""What stands below a figure's panels: scale, length, seeds, tuning, marks, fidelity, machine."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from untruncated.catalogue import lookup
+from untruncated.suite.figures import Figure, Panel
+
+
+def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame]) -> str:
+    """The text for the panels shown; a drawing has only its caption."""
+    parts = [f"{figure.title}. {figure.caption}".strip()]
+    if tables:
+        rows = pd.concat(tables.values())
+        marks = [lookup("plot", panel.plot["name"], "plot").marks for panel in panels]
+        parts += [_scale(figure, rows), *dict.fromkeys(marks), _edges(rows), *_circumstances(rows)]
+    return " ".join(part for part in parts if part)
+
+
+def _scale(figure: Figure, rows: pd.DataFrame) -> str:
+    tuning, finals = (rows[rows["stage"] == stage] for stage in ("tuning", "final"))
+    learners = rows[rows["stage"] != "baseline"]
+    steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].unique()))
+    if learners["repeat"].notna().any():
+        return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} updates."
+    sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
+    text = f"Scale {figure.scale}: {steps} steps, "
+    if finals.empty:
+        return text + f"{tuning['seed'].nunique()} seeds for each step size."
+    text += f"{finals['seed'].nunique()} seeds"
+    if tuning.empty:
+        return f"{text}."
+    return f"{text}, step size chosen among {{{sizes}}} on {tuning['seed'].nunique()} other seeds."
+
+
+def _edges(rows: pd.DataFrame) -> str:
+    at_edge = rows[(rows["stage"] == "final") & (rows["at_edge"].astype(str) == "True")]
+    count = at_edge["run"].nunique() and at_edge["configuration"].nunique()
+    return f"Configurations whose step size is at the edge of the grid: {count}." if count else ""
+
+
+def _circumstances(rows: pd.DataFrame) -> list[str]:
+    timed = rows[rows["repeat"].notna()]
+    machines = [str(name) for name in timed["machine"].dropna().unique()]
+    fidelity = [str(name) for name in rows["fidelity"].dropna().unique()]
+    return [
+        f"Measured on {', '.join(machines)}." if machines else "",
+        f"Fidelity: {' and '.join(fidelity)}." if fidelity else "",
+    ]

@@ -1,0 +1,65 @@
+"""The error of every step size of a tuning stage, one line per configuration."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from untruncated.plots.axes import Y_LABEL, log_error_axis, mark_at_top
+
+METRIC = "msre"
+MARKERS = "os^Dv<>PX*"
+# Errors this many times the panel's lowest are not told apart: all are useless.
+HIGHEST = 40.0
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel from its table; lines come in the order of the experiment file."""
+    rows = table[(table["stage"] == "tuning") & (table["metric"] == METRIC)]
+    summary = summarise(rows)
+    curves = list(summary["curve"].unique())
+    colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(curves)))
+    lowest = summary["mean"].min()
+    top = HIGHEST * lowest if np.isfinite(lowest) else 1.0
+    for index, curve in enumerate(curves):
+        points = summary[summary["curve"] == curve].sort_values("step_size")
+        marker = MARKERS[index % len(MARKERS)]
+        shown = points["mean"].where(points["mean"] <= top)
+        axes.errorbar(
+            points["step_size"],
+            shown,
+            yerr=points["standard_error"].fillna(0),
+            color=colors[index],
+            marker=marker,
+            capsize=2,
+            label=points["label"].iloc[0],
+        )
+        # side by side, so that several lost at one step size can be told apart
+        shift = 1.05 ** (index - (len(curves) - 1) / 2)
+        mark_at_top(axes, shift * points["step_size"][points["diverged"] > 0], "x", colors[index])
+        mark_at_top(axes, shift * points["step_size"][points["mean"] > top], "^", colors[index])
+    axes.set_xscale("log")
+    axes.set_xlabel("step size α")
+    log_error_axis(axes)
+    axes.set_ylabel(Y_LABEL)
+    if np.isfinite(lowest):
+        axes.set_ylim(top=top)
+    axes.legend(title=plot["legend_title"] or None, ncols=2, fontsize=6, title_fontsize=6)
+
+
+def summarise(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard error and number of diverged seeds of each configuration and step size.
+
+    Returns:
+        One row per curve and step size with columns curve, label, step_size, mean (NaN if a seed
+        diverged), standard_error, diverged.
+    """
+    grouped = rows.groupby(["curve", "label", "step_size"], sort=False)
+    return grouped.agg(
+        mean=("value", lambda values: values.mean(skipna=False)),
+        standard_error=("value", lambda values: values.sem(skipna=False)),
+        diverged=("diverged", "sum"),
+    ).reset_index()

@@ -1,0 +1,49 @@
+"""When a member of a run diverged: found inside the scan, told afterwards."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+NEVER = -1
+
+
+def first_divergence(
+    before: Int[Array, "step_sizes seeds"],
+    values: Float[Array, "steps step_sizes seeds"],
+    times: Int[Array, " steps"],
+) -> Int[Array, "step_sizes seeds"]:
+    """The first step whose value is not finite; `before` where there was one already."""
+    broken = ~jnp.isfinite(values)
+    new = jnp.where(broken.any(axis=0), times[jnp.argmax(broken, axis=0)], NEVER)
+    return jnp.where(before == NEVER, new, before)
+
+
+def lost_bins(
+    diverged_at: Int[np.ndarray, "step_sizes seeds"], bin_ends: list[int]
+) -> Bool[np.ndarray, "step_sizes seeds bins"]:
+    """The bins of a curve from which a diverged member has no value.
+
+    A run whose members have all diverged stops early; what was not computed is not zero.
+    """
+    when = diverged_at[..., None]
+    return (when != NEVER) & (np.asarray(bin_ends) > when)
+
+
+def divergence_records(
+    diverged_at: Int[np.ndarray, "step_sizes seeds"],
+    step_sizes: list[float],
+    seeds: list[int],
+    reason: str,
+) -> list[dict[str, Any]]:
+    """One record per member that diverged."""
+    return [
+        {
+            "step_size": step_sizes[i],
+            "seed": seeds[j],
+            "step": int(diverged_at[i, j]),
+            "reason": reason,
+        }
+        for i, j in np.argwhere(diverged_at != NEVER)
+    ]

@@ -1,0 +1,235 @@
+"""From a curve of an experiment file to its configurations and their runs."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from untruncated.catalogue import PROGRAMS, CatalogueError, lookup
+from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.programs import ProgramEntry
+from untruncated.suite.figures import Point
+from untruncated.suite.spec import RunSpec, resolve_run, seed_block
+from untruncated.suite.widths import component, flops, parameters, resolve_width
+
+# What a run may say besides its steps, seeds and step sizes. Files say it for a whole figure, a
+# scale, a panel or a curve; the nearest counts.
+RUN_KEYS = tuple(
+    dict.fromkeys(
+        ["program"]
+        + [kind for entry in PROGRAMS.values() for kind in entry.components]
+        + [name for entry in PROGRAMS.values() for name in entry.fields if name != "steps"]
+    )
+)
+CURVE_KEYS = ("label", "sweep", *RUN_KEYS)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers of one scale; None where the file does not give one."""
+
+    name: str
+    steps: int | None = None
+    step_sizes: list[float] | None = None
+    final_blocks: int | None = None
+    lists: Mapping[str, list] = field(default_factory=dict)
+    run: Mapping[str, Any] = field(default_factory=dict)
+    panels: list[str] | None = None
+    acknowledged_edges: Mapping[str, str] = field(default_factory=dict)
+
+    def need(self, name: str) -> Any:
+        """One of the numbers.
+
+        Raises:
+            CatalogueError: The file does not give it.
+        """
+        value = getattr(self, name)
+        if value is None:
+            raise CatalogueError(f"scales.{self.name}.{name}", "is missing")
+        return value
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What holds for a panel's curves: the run's fields so far, scale, first seeds, plot stages.
+
+    `common` are the fields of the whole figure, from which a configuration's name tells how it
+    differs.
+    """
+
+    run: Mapping[str, Any]
+    common: Mapping[str, Any]
+    scale: Scale
+    seeds: Mapping[str, int] | None
+    stages: tuple[str, ...]
+
+    def within(self, fields: Mapping[str, Any]) -> "Setting":
+        """The same with the run's fields in `fields` in place of those so far."""
+        own = {key: value for key, value in fields.items() if key in RUN_KEYS}
+        return replace(self, run={**self.run, **own})
+
+    @property
+    def program(self) -> ProgramEntry:
+        """The program that the curves run."""
+        if "program" not in self.run:
+            raise CatalogueError("shared.program", "is missing")
+        return lookup("program", self.run["program"], "shared.program")
+
+    def first_seed(self, stage: str) -> int:
+        """The first seed of a stage."""
+        if self.seeds is None:
+            raise CatalogueError("seeds", "is missing")
+        return self.seeds[stage]
+
+    @property
+    def final_seeds(self) -> list[list[int]]:
+        """The final stage's blocks of seeds."""
+        first = self.first_seed("final")
+        return [seed_block(first, block) for block in range(self.scale.need("final_blocks"))]
+
+
+def curve_points(curve: str, raw: Mapping[str, Any], where: str, setting: Setting) -> list[Point]:
+    """The configurations of a curve, one for each combination of its sweep's values.
+
+    Raises:
+        CatalogueError: Names the field and what is allowed.
+    """
+    setting = setting.within(raw)
+    label = Field(str).coerce(raw.get("label", curve), f"{where}.label")
+    return [
+        _point(curve, label, sweep, where, setting) for sweep in _sweep(raw, where, setting.scale)
+    ]
+
+
+def _sweep(raw: Mapping[str, Any], where: str, scale: Scale) -> Iterator[dict[str, Any]]:
+    sweep = raw.get("sweep", {})
+    if not isinstance(sweep, Mapping):
+        raise CatalogueError(f"{where}.sweep", f"must be a mapping, not {sweep!r}")
+    for variable, name in sweep.items():
+        if not isinstance(name, str) or name not in scale.lists:
+            raise CatalogueError(f"{where}.sweep.{variable}", not_among(name, scale.lists))
+    for values in itertools.product(*(scale.lists[name] for name in sweep.values())):
+        yield dict(zip(sweep, values, strict=True))
+
+
+def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: Setting) -> Point:
+    program = setting.program
+    spec: dict[str, Any] = {
+        key: _substitute(value, sweep, f"{where}.{key}") for key, value in setting.run.items()
+    }
+    costs = {}
+    if "cell" in program.parts:
+        inputs = _inputs(spec)
+        spec["credit"] = component("credit", spec.get("credit"), f"{where}.credit")
+        spec["cell"] = resolve_width(spec.get("cell"), spec["credit"], inputs, f"{where}.cell")
+        costs = {
+            "flops": flops(spec["cell"], spec["credit"], inputs),
+            "parameters": parameters(spec["cell"], inputs),
+        }
+    spec["steps"] = setting.scale.need("steps")
+    if program.members:
+        # one run measures all points of the panel: see `gather`
+        fields, tuning, finals = spec, None, []
+    else:
+        tuning, finals = _runs(spec, where, setting)
+        fields = (tuning or finals[0]).fields
+    return Point(
+        curve=curve,
+        label=label,
+        configuration=_describe(fields, setting),
+        fields=fields,
+        sweep=sweep,
+        costs=costs,
+        tuning=tuning,
+        finals=finals if "final" in setting.stages else [],
+    )
+
+
+def _runs(
+    spec: Mapping[str, Any], where: str, setting: Setting
+) -> tuple[RunSpec | None, list[RunSpec]]:
+    """The tuning run, where there is something to tune, and the final runs that need it."""
+    if not setting.program.tuned:
+        return None, [resolve_run({**spec, "seeds": block}, where) for block in setting.final_seeds]
+    seeds = seed_block(setting.first_seed("tuning"), 0)
+    sizes = setting.scale.need("step_sizes")
+    tuning = resolve_run({**spec, "step_sizes": sizes, "seeds": seeds}, where)
+    if "final" not in setting.stages:
+        return tuning, []
+    return tuning, [
+        resolve_run({**spec, "tuning": tuning.hash, "seeds": block}, where)
+        for block in setting.final_seeds
+    ]
+
+
+def gather(points: list[Point], where: str, setting: Setting) -> list[Point]:
+    """Points of a program that measures several agents side by side, all given one and same run.
+
+    Raises:
+        CatalogueError: As `curve_points`.
+    """
+    members = setting.program.members
+    kinds = setting.program.member_parts
+    agents = [{kind: point.fields[kind] for kind in kinds} for point in points]
+    shared = {key: value for key, value in points[0].fields.items() if key not in kinds}
+    seeds = [setting.first_seed("final")]
+    run = resolve_run({**shared, members: agents, "seeds": seeds}, where)
+    return [replace(point, finals=[run], agent=index) for index, point in enumerate(points)]
+
+
+def _inputs(spec: Mapping[str, Any]) -> int:
+    where = "shared.environment"
+    environment = component("environment", spec.get("environment"), where)
+    return lookup("environment", environment["name"], where).observation_size(environment)
+
+
+def _substitute(value: Any, sweep: Mapping[str, Any], where: str) -> Any:
+    """Replaces "$name" by the sweep variable of that name, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _substitute(item, sweep, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, str) and value.startswith("$"):
+        if value[1:] not in sweep:
+            raise CatalogueError(where, f"no sweep variable {value}. {not_among(value[1:], sweep)}")
+        return sweep[value[1:]]
+    return value
+
+
+def _describe(fields: Mapping[str, Any], setting: Setting) -> str:
+    """A configuration in a few words, e.g. "gru of width 8, truncated_bptt 45".
+
+    Then come the fields of its cell that are not their defaults, and all in which the run differs
+    from what the figure says for all runs.
+    """
+    words = []
+    for kind in setting.program.parts:
+        given = fields[kind]
+        if kind == "cell":
+            words.append(f"{given['name']} of width {given['width']}")
+            words += _unusual("cell", given, leave_out=("name", "width"))
+        elif kind == "credit" or kind not in setting.common:
+            values = [str(value) for key, value in given.items() if key != "name"]
+            words.append(" ".join([given["name"], *values]))
+        else:
+            words += _differences(given, component(kind, setting.common[kind], kind))
+    for name in setting.program.fields:
+        common = setting.common.get(name, setting.program.fields[name].default)
+        if name != "steps" and name in fields and fields[name] != common:
+            words.append(f"{name} {fields[name]}")
+    return ", ".join(words)
+
+
+def _unusual(kind: str, given: Mapping[str, Any], leave_out: tuple[str, ...]) -> list[str]:
+    fields = lookup(kind, given["name"], kind).fields
+    return [
+        f"{key} {value}"
+        for key, value in given.items()
+        if key not in leave_out and value != fields[key].default
+    ]
+
+
+def _differences(given: Mapping[str, Any], common: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{key} {value}" if key != "name" else str(value)
+        for key, value in given.items()
+        if common.get(key) != value
+    ]

@@ -1,0 +1,295 @@
+"""Experiment files: one YAML per figure, expanded at a scale into the runs that the figure needs.
+
+The library knows nothing of either paper: what a figure shows stands in `experiments/` alone. See
+`docs/experiments.md` for the keys.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from untruncated.catalogue import CatalogueError, lookup
+from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.plots import PlotEntry
+from untruncated.suite.curves import CURVE_KEYS, RUN_KEYS, Scale, Setting, curve_points, gather
+from untruncated.suite.errors import SpecError
+from untruncated.suite.figures import SCALES, Figure, Panel, Point
+from untruncated.suite.reading import mapping, read_yaml, texts
+from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolve_run
+from untruncated.suite.widths import component
+
+_FIGURE_KEYS = ("paper", "title", "caption", "shared", "seeds", "scales", "panels", "claims")
+_SCALE_KEYS = (
+    "steps",
+    "step_sizes",
+    "final_blocks",
+    "lists",
+    "run",
+    "panels",
+    "acknowledged_edges",
+)
+_PANEL_KEYS = ("title", "plot", "curves", "curves_of", "baseline", *RUN_KEYS)
+_CURVES_OF_KEYS = ("figure", "panels", "curves", "label")
+
+
+def load_figures(folder: Path, scale: str) -> dict[str, Figure]:
+    """All figures under an experiments folder, by name: `<paper>_<file name>`.
+
+    Raises:
+        SpecError: A file is not valid; says which, where in it, and what is allowed.
+    """
+    check_scale(scale)
+    paths = sorted(Path(folder).glob("*/*.yaml"))
+    if not paths:
+        raise SpecError(f"{folder}: no experiment files (<paper>/<figure>.yaml) here")
+    figures = (load_figure(path, scale) for path in paths)
+    return {figure.name: figure for figure in figures}
+
+
+def check_scale(scale: str) -> None:
+    """Raises a SpecError unless `scale` is one."""
+    if scale not in SCALES:
+        raise SpecError(f"--config scale: {not_among(scale, SCALES)}")
+
+
+def load_figure(path: Path, scale: str) -> Figure:
+    """One experiment file, expanded at a scale.
+
+    Raises:
+        SpecError: As `load_figures`.
+    """
+    try:
+        return _Expansion(path, read_yaml(path), scale).figure()
+    except CatalogueError as error:
+        raise SpecError(f"{path}: {error}") from error
+
+
+class _Expansion:
+    """Walks one file's tree; every error names the field by its dotted path."""
+
+    def __init__(self, path: Path, raw: Any, scale: str) -> None:
+        self.path, self.scale_name = path, scale
+        self.raw = mapping(raw, "the file", _FIGURE_KEYS, required=("paper", "title", "panels"))
+        self.shared = mapping(self.raw.get("shared", {}), "shared", RUN_KEYS)
+        self.seeds = self._first_seeds()
+        self.scales = self._scales()
+        self._check_seeds()
+        self.scale = self.scales[scale]
+
+    def figure(self) -> Figure:
+        panels = mapping(self.raw["panels"], "panels")
+        if not panels:
+            raise CatalogueError("panels", "has no panel")
+        paper = Field(str).coerce(self.raw["paper"], "paper")
+        if paper != self.path.parent.name:
+            raise CatalogueError("paper", f"must be the folder's name, {self.path.parent.name}")
+        if not re.fullmatch(r"[a-z]+[0-9]+|companion(_[a-z]+)+", self.path.stem):
+            raise CatalogueError(
+                "the file's name",
+                "must be letters and a number, like figure2.yaml or table1.yaml, or companion_ and "
+                "a word, like companion_targets.yaml",
+            )
+        return Figure(
+            name=f"{paper}_{self.path.stem}",
+            paper=paper,
+            title=Field(str).coerce(self.raw["title"], "title"),
+            caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
+            scale=self.scale_name,
+            source=self.path,
+            panels={name: self.panel(name) for name in self._shown(panels)},
+            acknowledged_edges=dict(self.scale.acknowledged_edges),
+            claims=_claims(self.raw.get("claims", [])),
+        )
+
+    def _shown(self, panels: Mapping[str, Any]) -> list[str]:
+        """The panels of this scale: all, unless it names some."""
+        names = [str(name) for name in panels]
+        where = f"scales.{self.scale_name}.panels"
+        for name in self.scale.panels or []:
+            if name not in names:
+                raise CatalogueError(where, not_among(name, names, "panel"))
+        return [name for name in names if self.scale.panels is None or name in self.scale.panels]
+
+    def _first_seeds(self) -> dict[str, int] | None:
+        if "seeds" not in self.raw:
+            return None
+        raw = mapping(self.raw["seeds"], "seeds", ("tuning", "final"), ("tuning", "final"))
+        return {key: Field(int, minimum=0).coerce(raw[key], f"seeds.{key}") for key in raw}
+
+    def _check_seeds(self) -> None:
+        """Final seeds must be new: a step size is not judged on the seeds that chose it."""
+        if self.seeds is None:
+            return
+        tuning, final = self.seeds["tuning"], self.seeds["final"]
+        blocks = max(scale.final_blocks or 1 for scale in self.scales.values())
+        if tuning < final + SEEDS_PER_BLOCK * blocks and final < tuning + SEEDS_PER_BLOCK:
+            raise CatalogueError(
+                "seeds.final",
+                f"{final} and the seeds after it overlap with the tuning seeds from {tuning} on",
+            )
+
+    def _scales(self) -> dict[str, Scale]:
+        """Every scale, checked whichever is asked for; empty ones where a file has no runs."""
+        if "scales" not in self.raw:
+            return {name: Scale(name) for name in SCALES}
+        raw = mapping(self.raw["scales"], "scales", SCALES, required=SCALES)
+        return {name: self._scale(name, raw[name]) for name in SCALES}
+
+    def _scale(self, name: str, raw: Any) -> Scale:
+        where = f"scales.{name}"
+        raw = mapping(raw, where, _SCALE_KEYS)
+        lists = mapping(raw.get("lists", {}), f"{where}.lists")
+        edges = mapping(raw.get("acknowledged_edges", {}), f"{where}.acknowledged_edges")
+        whole, sizes = Field(int, minimum=1), Field(float, minimum=0)
+        numbers = {
+            key: whole.coerce(raw[key], f"{where}.{key}")
+            for key in ("steps", "final_blocks")
+            if key in raw
+        }
+        if "step_sizes" in raw:
+            numbers["step_sizes"] = number_list(raw["step_sizes"], sizes, f"{where}.step_sizes")
+        return Scale(
+            name=name,
+            lists={
+                str(key): number_list(value, whole, f"{where}.lists.{key}")
+                for key, value in lists.items()
+            },
+            panels=texts(raw["panels"], f"{where}.panels") if "panels" in raw else None,
+            run=mapping(raw.get("run", {}), f"{where}.run", RUN_KEYS),
+            acknowledged_edges={str(key): str(value) for key, value in edges.items()},
+            **numbers,
+        )
+
+    def panel(self, name: str) -> Panel:
+        """One panel of the file."""
+        where = f"panels.{name}"
+        if len(name) != 1 or not ("a" <= name <= "z"):
+            raise CatalogueError(where, "a panel's name is one letter, a to z")
+        raw = mapping(self.raw["panels"][name], where, _PANEL_KEYS, ("title", "plot"))
+        plot = component("plot", raw["plot"], f"{where}.plot")
+        entry = lookup("plot", plot["name"], f"{where}.plot.name")
+        points = self._points(raw, where, entry)
+        if "x" in plot:
+            _check_x(plot["x"], points, where)
+        label, baselines = self._baseline(raw, f"{where}.baseline")
+        title = Field(str).coerce(raw["title"], f"{where}.title")
+        return Panel(name, title, plot, points, label, baselines)
+
+    def _points(self, raw: Mapping[str, Any], where: str, entry: PlotEntry) -> list[Point]:
+        if not entry.stages:
+            for key in ("curves", "curves_of", "baseline"):
+                if key in raw:
+                    raise CatalogueError(f"{where}.{key}", "a drawing has no runs")
+            return []
+        if "curves_of" in raw:
+            if "curves" in raw:
+                raise CatalogueError(f"{where}.curves_of", "stands beside curves: give one of them")
+            return self._borrowed(raw["curves_of"], f"{where}.curves_of", entry.stages)
+        setting = self._setting(raw, entry.stages)
+        curves = mapping(raw.get("curves"), f"{where}.curves")
+        if not curves:
+            raise CatalogueError(f"{where}.curves", "has no curve")
+        points = [
+            point
+            for curve, fields in curves.items()
+            for point in curve_points(
+                str(curve),
+                mapping(fields, f"{where}.curves.{curve}", CURVE_KEYS),
+                f"{where}.curves.{curve}",
+                setting,
+            )
+        ]
+        return gather(points, where, setting) if setting.program.members else points
+
+    def _setting(self, raw: Mapping[str, Any], stages: tuple[str, ...]) -> Setting:
+        common = {**self.shared, **self.scale.run}
+        return Setting(common, common, self.scale, self.seeds, stages).within(raw)
+
+    def _borrowed(self, raw: Any, where: str, stages: tuple[str, ...]) -> list[Point]:
+        """Configurations of another figure's panels at the same scale, each once."""
+        raw = mapping(raw, where, _CURVES_OF_KEYS, required=("figure", "panels", "curves"))
+        panels, wanted = (texts(raw[key], f"{where}.{key}") for key in ("panels", "curves"))
+        label = Field(str).coerce(raw.get("label", "{label}"), f"{where}.label")
+        known = sorted(path.stem for path in self.path.parent.glob("*.yaml"))
+        if raw["figure"] not in known:
+            raise CatalogueError(f"{where}.figure", not_among(raw["figure"], known, "figure"))
+        path = self.path.parent / f"{raw['figure']}.yaml"
+        other = _Expansion(path, read_yaml(path), self.scale_name)
+        points = [point for name in panels for point in other._lent(name, f"{where}.panels")]
+        have = {point.curve for point in points}
+        for curve in wanted:
+            if curve not in have:
+                raise CatalogueError(f"{where}.curves", not_among(curve, sorted(have), "curve"))
+        once = {point.runs[0].hash: point for point in points if point.curve in wanted}
+        return [_relabelled(point, label, stages, f"{where}.label") for point in once.values()]
+
+    def _lent(self, panel: str, where: str) -> list[Point]:
+        """A panel's own configurations, for another figure to show."""
+        if panel not in self.raw["panels"]:
+            raise CatalogueError(where, not_among(panel, self.raw["panels"], "panel"))
+        if "curves_of" in self.raw["panels"][panel]:
+            raise CatalogueError(where, f"{self.path.stem}'s panel {panel} is borrowed itself")
+        return self.panel(panel).points
+
+    def _baseline(self, panel: Mapping[str, Any], where: str) -> tuple[str, list[RunSpec]]:
+        if "baseline" not in panel:
+            return "", []
+        raw = dict(mapping(panel["baseline"], where, required=("label", "program")))
+        label = Field(str).coerce(raw.pop("label"), f"{where}.label")
+        setting = self._setting(panel, ("final",))
+        inherited = {
+            key: setting.run[key] for key in ("environment", "precision") if key in setting.run
+        }
+        spec = {**inherited, "steps": self.scale.need("steps"), **raw}
+        learner = component("learner", setting.run.get("learner"), "shared.learner")
+        # the line would be of another return
+        if spec.get("discount", learner["discount"]) != learner["discount"]:
+            raise CatalogueError(
+                f"{where}.discount", f"must be the learner's, {learner['discount']}"
+            )
+        spec["discount"] = learner["discount"]
+        return label, [
+            resolve_run({**spec, "seeds": block}, where) for block in setting.final_seeds
+        ]
+
+
+def _check_x(x: str, points: list[Point], where: str) -> None:
+    costs = {key for point in points for key in point.costs}
+    variables = {key for point in points for key in point.sweep} | costs
+    if x not in variables:
+        raise CatalogueError(f"{where}.plot.x", not_among(x, sorted(variables)))
+    for point in points:
+        if point.sweep and x not in {*point.sweep, *costs}:
+            raise CatalogueError(
+                f"{where}.curves.{point.curve}.sweep",
+                f"must sweep over the panel's x, {x}, or not at all",
+            )
+
+
+def _relabelled(point: Point, label: str, stages: tuple[str, ...], where: str) -> Point:
+    """The point as another panel shows it, under a label that may name its fields."""
+    cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
+    values = {**credit, **cell, "label": point.label}
+    try:
+        text = label.format_map(values)
+    except (KeyError, ValueError, IndexError) as error:
+        raise CatalogueError(
+            where, f"{label!r} names a field that {point.configuration!r} lacks: {error}"
+        ) from error
+    finals = point.finals if "final" in stages else []
+    return replace(point, curve=text, label=text, finals=finals)
+
+
+def _claims(raw: Any) -> list[dict[str, str]]:
+    if not isinstance(raw, list):
+        raise CatalogueError("claims", f"must be a list, not {raw!r}")
+    keys = ("id", "text", "source")
+    return [
+        {
+            key: Field(str).coerce(value, f"claims[{index}].{key}")
+            for key, value in mapping(claim, f"claims[{index}]", keys, keys).items()
+        }
+        for index, claim in enumerate(raw)
+    ]

@@ -1,0 +1,66 @@
+"""Reads an experiment file, and checks the shape of what stands in it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from untruncated.catalogue import CatalogueError
+from untruncated.catalogue.entry import not_among
+from untruncated.suite.errors import SpecError
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises:
+        SpecError: It cannot be read; says where.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
+        problem = getattr(error, "problem", None) or "cannot be parsed"
+        raise SpecError(f"{path}:{line} not valid YAML: {problem}") from error
+
+
+class _UniqueKeys(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):
+    """A loader to which a key given twice, as a copied curve, is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1 and key != "<<":
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", node.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+def mapping(
+    raw: Any, where: str, allowed: tuple[str, ...] = (), required: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    """`raw`, if it is a mapping with the required keys and none but the allowed ones."""
+    if not isinstance(raw, Mapping):
+        raise CatalogueError(
+            where, "is missing" if raw is None else f"must be a mapping, not {raw!r}"
+        )
+    prefix = "" if where == "the file" else f"{where}."
+    for key in raw:
+        if allowed and key not in allowed:
+            raise CatalogueError(f"{prefix}{key}", not_among(key, allowed, "key"))
+    for key in required:
+        if key not in raw:
+            raise CatalogueError(f"{prefix}{key}", "is missing")
+    return raw
+
+
+def texts(raw: Any, where: str) -> list[str]:
+    """`raw`, if it is a list of at least one text."""
+    if not isinstance(raw, list) or not raw or not all(isinstance(item, str) for item in raw):
+        raise CatalogueError(where, f"must be a list of names, not {raw!r}")
+    return raw
