@@ -13,5 +13,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "NonlinearLRU": "nonlinear_lru",
         "NonlinearRTU": "nonlinear_rtu",
         "TraceCell": "protocol",
+        "VanillaRNN": "vanilla_rnn",
+        "count_complex_eigenvalues": "spectrum",
     },
 )
