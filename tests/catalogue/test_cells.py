@@ -4,9 +4,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.cells import CELLS
+from untruncated.estimators.rtrl import DenseRTRL
 from untruncated.estimators.traces import RTRL
-from untruncated.suite.widths import component, flops, parameters, resolve_width
+from untruncated.suite.widths import component, flops, parameters, resolve_width, with_window
 
 TRUNCATIONS = [1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45]
 
@@ -35,6 +37,7 @@ def _load(cell, inputs):
         {"name": "block_diagonal"},
         {"name": "block_diagonal", "halved": True},
         {"name": "gru"},
+        {"name": "vanilla_rnn"},
     ],
     ids=str,
 )
@@ -45,8 +48,9 @@ def test_parameters_are_as_many_as_the_cell_has(cell, width, inputs):
 
 
 def test_every_cell_is_counted_here():
-    cells = {"linear_rtu", "nonlinear_rtu", "lru", "nonlinear_lru", "block_diagonal", "gru"}
-    assert set(CELLS) == cells
+    traced = {"linear_rtu", "nonlinear_rtu", "lru", "nonlinear_lru", "block_diagonal"}
+    assert set(CELLS) == traced | {"gru", "vanilla_rnn"}
+    assert {name for name, entry in CELLS.items() if "rtrl" in entry.credits} == traced
 
 
 def test_parameters_by_hand():
@@ -65,9 +69,9 @@ def _xla_flops(function, *arguments):
     return jax.jit(function).lower(*arguments).compile(options).cost_analysis()["flops"]
 
 
-def _rtrl_step(cell):
-    """One step of RTRL, its gradient included, and abstract arguments for it."""
-    estimator = RTRL(cell)
+def _online_step(estimator):
+    """One step of an estimator without a window, its gradient included, and its carry."""
+    cell = estimator.cell
 
     def step(params, carry, x, cotangents):
         made = estimator.step(params, cell.derive(params), carry, x)
@@ -113,6 +117,16 @@ def _unrolled_step(cell, truncation):
         ({"name": "gru", "width": 16}, 12, 5, 39_967, 45_120),
         ({"name": "gru", "width": 8}, 12, 10, 32_199, 33_600),
         ({"name": "gru", "width": 1}, 12, 45, None, 13_230),
+        ({"name": "vanilla_rnn", "width": 3}, 3, 2, None, 252),
+        ({"name": "vanilla_rnn", "width": 20}, 12, 5, None, 19_800),
+        ({"name": "vanilla_rnn", "width": 3}, 3, "dense_rtrl", None, 780),
+        ({"name": "gru", "width": 4}, 12, "dense_rtrl", None, 13_328),
+        ({"name": "gru", "width": 30}, 2, "dense_rtrl", None, 6_057_960),
+        ({"name": "linear_rtu", "width": 8}, 12, "dense_rtrl", None, 131_792),
+        ({"name": "nonlinear_rtu", "width": 8}, 12, "dense_rtrl", None, 132_320),
+        ({"name": "lru", "width": 8}, 12, "dense_rtrl", None, 207_952),
+        ({"name": "nonlinear_lru", "width": 8}, 12, "dense_rtrl", None, 208_480),
+        ({"name": "block_diagonal", "width": 4}, 64, "dense_rtrl", None, 98_208),
         ({"name": "lru", "width": 14}, 12, 5, None, 14_476),
         ({"name": "lru", "width": 96, "outputs": 64}, 64, 4, None, 370_176),
         ({"name": "linear_rtu", "width": 45}, 12, 5, None, 40_230),
@@ -122,18 +136,17 @@ def _unrolled_step(cell, truncation):
 )
 def test_operations_are_within_a_factor_of_two_of_xlas(cell, inputs, credit, measured, counted):
     cell = _resolve(**cell)
-    credit = component(
-        "credit",
-        {"name": "truncated_bptt", "truncation": credit} if credit else "rtrl",
-        "credit",
-    )
+    window = isinstance(credit, int)
+    credit = {"name": "truncated_bptt", "truncation": credit} if window else credit or "rtrl"
+    credit = component("credit", credit, "credit")
     assert flops(cell, credit, inputs) == counted
     made = _load(cell, inputs)
-    if credit["name"] == "rtrl":
-        (step, carry), x = _rtrl_step(made), jnp.zeros(inputs)
-    else:
+    if window:
         step, carry = _unrolled_step(made, credit["truncation"])
         x = jnp.zeros((credit["truncation"], inputs))
+    else:
+        estimator = {"rtrl": RTRL, "dense_rtrl": DenseRTRL}[credit["name"]](made)
+        (step, carry), x = _online_step(estimator), jnp.zeros(inputs)
     params = jax.eval_shape(made.init, jax.random.key(0))
     cotangents = tuple(jnp.zeros(size) for size in made.feature_sizes)
     by_xla = _xla_flops(step, params, carry, x, cotangents)
@@ -176,3 +189,13 @@ def test_a_truncated_gru_uses_what_integers_allow():
     gru = _resolve(name="gru", width=1)
     assert flops(gru, {"name": "truncated_bptt", "truncation": 25}, 12) == 7_350
     assert flops(gru, {"name": "truncated_bptt", "truncation": 45}, 12) == 13_230
+
+
+def test_unrolling_a_whole_run_costs_what_a_window_of_its_steps_costs():
+    bptt = component("credit", "bptt", "credit")
+    for name in CELLS:
+        cell = _resolve(name=name, width=3)
+        window = {"name": "truncated_bptt", "truncation": 500}
+        assert flops(cell, with_window(bptt, 500, "credit"), 12) == flops(cell, window, 12)
+    with pytest.raises(CatalogueError, match="'bptt' costs depends on the run"):
+        flops(cell, bptt, 12)

@@ -13,6 +13,7 @@ from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_lru import NonlinearLRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
+from untruncated.cells.vanilla_rnn import VanillaRNN
 from untruncated.estimators.bptt import bptt_gradient, sequence_features
 from untruncated.estimators.rtrl import DenseRTRL
 from untruncated.estimators.traces import RTRL
@@ -92,8 +93,8 @@ def test_dense_jacobian_and_traces_agree_while_parameters_change(cell):
         assert np.abs(getattr(dense[1], name) - getattr(traced[1], name)).max() > 1e-6
 
 
-def test_dense_rtrl_equals_full_bptt_for_the_gru():
-    cell = GRU(INPUTS, WIDTH)
+@pytest.mark.parametrize("cell", [GRU(INPUTS, WIDTH), VanillaRNN(INPUTS, WIDTH)], ids=str)
+def test_dense_rtrl_equals_full_bptt_where_units_mix(cell):
     rng = np.random.default_rng(3)
     # The biases start at zero; there, a bias in a wrong place can go unseen.
     params = jax.tree.map(

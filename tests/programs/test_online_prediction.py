@@ -1,6 +1,7 @@
 """Online prediction: batches, chunks, compilations, divergence, and the floor nobody may beat."""
 
 import functools
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -206,6 +207,41 @@ def test_fidelity_reaches_a_cell_that_has_one_and_hidden_units_the_learner():
     assert not hasattr(gru, "fidelity")
     for learner in ("td", "delayed_return"):
         assert _program(learner, hidden=5).predictor.head.hidden == 5
+
+
+def test_dense_rtrl_and_bptt_give_a_gru_the_same_gradients_while_parameters_stay():
+    gru, steps = {"name": "gru", "width": 3}, 60
+    credits = "dense_rtrl", "bptt", {"name": "truncated_bptt", "truncation": 5}
+    learners = [_program(steps=steps, cell=gru, credit=credit).predictor for credit in credits]
+    assert learners[1].gradient.truncation == steps
+    rng = np.random.default_rng(0)
+    inputs = rng.random((steps, 12)) < 0.2, rng.random(steps) < 0.2
+
+    def run(learner):
+        start = jax.eval_shape(learner.init, jax.random.key(0))
+        start = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), start)
+        draw = np.random.default_rng(1)
+        params = jax.tree.map(lambda leaf: 0.5 * draw.normal(size=leaf.shape), start.params)
+
+        def step(state, xs):
+            return learner.step(
+                state, *xs, step_size=0.0, corrections=bias_corrections(jnp.int32(1))
+            )
+
+        return jax.lax.scan(step, start._replace(params=params), inputs)[0]
+
+    quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+    with jax.enable_x64(True):
+        inputs = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), inputs)
+        dense, full, cut = quick_jit(lambda: [run(learner) for learner in learners])()
+    # Of all steps' gradients the eligibility is a sum, the second moment one of squares.
+    for kind in ("eligibility", "moments", "value"):
+        leaves = (jax.tree.leaves(getattr(learner, kind)) for learner in (dense, full))
+        for a, b in zip(*leaves, strict=True):
+            assert a.dtype == np.float64 and np.abs(b).max() > 0
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12 * np.abs(b).max())
+    whole, window = (np.asarray(learner.eligibility.cell.u) for learner in (full, cut))
+    assert np.abs(whole - window).max() > 1e-4 * np.abs(whole).max()
 
 
 def test_runs_in_float64():

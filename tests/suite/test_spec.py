@@ -125,6 +125,14 @@ def test_seed_blocks_do_not_overlap():
         ({"cell": {"name": "linear_rtu", "width": 0}}, "spec.cell.width: must be at least 1"),
         ({"cell": {"name": "linear_rtu"}}, "spec.cell.width: is missing"),
         ({"cell": {"name": "gru", "width": 3}}, "cannot be trained with 'rtrl'"),
+        ({"credit": "bptt", "steps": 2010}, "at most 2000 steps, not 2010. 'dense_rtrl' has the"),
+        (
+            {
+                "cell": {"name": "block_diagonal", "width": 3, "halved": True},
+                "credit": {"name": "truncated_bptt", "truncation": 5},
+            },
+            "halved: True, which changes nothing with 'truncated_bptt'",
+        ),
         ({"cell": "nowhere.at_all:Cell"}, "cannot be imported"),
         ({"cell": "json:JSONDecoder"}, "has no attribute catalogue_entry"),
         ({"step_sizes": []}, "at least one number"),
@@ -170,3 +178,10 @@ def test_the_optimal_predictor_has_no_other_fidelity():
     spec = {"program": "optimal_prediction", "steps": 100, "environment": "trace_conditioning"}
     with pytest.raises(CatalogueError, match=r"spec.fidelity: .*change nothing"):
         resolve_run({**spec, "seeds": [1000], "fidelity": "reference"})
+
+
+def test_bptt_unrolls_as_many_inputs_as_the_run_has_steps_and_its_name_does_not_say_so():
+    spec = resolve_run(changed(steps=2000, credit="bptt"))
+    assert spec.fields["credit"] == {"name": "bptt", "truncation": 2000}
+    assert spec.canonical["credit"] == {"name": "bptt"}
+    assert resolve_run(spec.canonical).json == spec.json

@@ -1,13 +1,6 @@
-"""The recurrent cells, with their parameter counts and floating-point operations per step.
+"""The recurrent cells that a YAML may name; their costs are counted in `costs`."""
 
-Operations count a multiply-add as 2 and a transcendental as 1. RTRL: forward pass, trace update
-and parameter gradient. T-BPTT: T forward steps and twice that for the way back, the read-out once.
-Adam and the linear head, the same for all, are left out. n units, d inputs, m outputs.
-"""
-
-from collections.abc import Mapping
-from typing import Any
-
+from untruncated.catalogue import costs
 from untruncated.catalogue.entry import CellEntry, Field
 
 _WIDTH = Field(int, minimum=1, meaning="number of units")
@@ -25,69 +18,8 @@ def _activation(default: str) -> Field:
     return Field(str, default, choices=("relu", "tanh", "identity"), meaning="the function f")
 
 
-def _rtu_parameters(fields: Mapping[str, Any], inputs: int) -> int:
-    return 2 * fields["width"] * inputs + 2 * fields["width"]
-
-
-def _linear_rtu_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    n = fields["width"]
-    if credit["name"] == "truncated_bptt":
-        return 3 * credit["truncation"] * (4 * n * d + 10 * n) + 24 * n
-    return 19 * n * d + 52 * n
-
-
-def _nonlinear_rtu_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    n = fields["width"]
-    if credit["name"] == "truncated_bptt":
-        return 3 * credit["truncation"] * (4 * n * d + 12 * n) + 24 * n
-    return 29 * n * d + 62 * n
-
-
-def _lru_outputs(fields: Mapping[str, Any]) -> int:
-    return fields["width"] if fields["outputs"] is None else fields["outputs"]
-
-
-def _lru_parameters(fields: Mapping[str, Any], inputs: int) -> int:
-    n, m = fields["width"], _lru_outputs(fields)
-    return 3 * n + 2 * n * inputs + 2 * n * m + (inputs * m if fields["skip"] else 0)
-
-
-def _lru_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    n, m = fields["width"], _lru_outputs(fields)
-    read_out = 10 * n * m + (4 * d * m if fields["skip"] else 0)
-    if credit["name"] == "truncated_bptt":
-        return 3 * credit["truncation"] * (4 * n * d + 10 * n) + read_out + 24 * n
-    return 19 * n * d + read_out + 52 * n
-
-
-def _nonlinear_lru_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    n, m = fields["width"], _lru_outputs(fields)
-    read_out = 10 * n * m + (4 * d * m if fields["skip"] else 0)
-    if credit["name"] == "truncated_bptt":
-        return 3 * credit["truncation"] * (4 * n * d + 12 * n) + read_out + 24 * n
-    return 29 * n * d + read_out + 62 * n
-
-
-def _block_diagonal_parameters(fields: Mapping[str, Any], inputs: int) -> int:
-    return 2 * fields["width"] * inputs + 4 * fields["width"]
-
-
-def _block_diagonal_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    n = fields["width"]
-    if credit["name"] == "truncated_bptt":
-        return 3 * credit["truncation"] * (4 * n * d + 8 * n) + 6 * n
-    return 14 * n * d + 34 * n if fields["halved"] else 24 * n * d + 50 * n
-
-
-def _gru_parameters(fields: Mapping[str, Any], inputs: int) -> int:
-    h = fields["width"]
-    return 3 * h * (inputs + h) + 4 * h
-
-
-def _gru_flops(fields: Mapping[str, Any], d: int, credit: Mapping[str, Any]) -> int:
-    h = fields["width"]
-    return 3 * credit["truncation"] * (6 * h * (d + h) + 20 * h)
-
+_ANY_CELL = ("truncated_bptt", "bptt", "dense_rtrl")
+_WITH_TRACES = ("rtrl", *_ANY_CELL)
 
 CELLS: dict[str, CellEntry] = {
     "linear_rtu": CellEntry(
@@ -97,9 +29,9 @@ CELLS: dict[str, CellEntry] = {
             "activation": _activation("relu"),
             "parameterisation": _PARAMETERISATION,
         },
-        credits=("rtrl", "truncated_bptt"),
-        parameters=_rtu_parameters,
-        flops=_linear_rtu_flops,
+        credits=_WITH_TRACES,
+        parameters=costs.rtu_parameters,
+        flops=costs.linear_rtu_flops,
         reference={"parameterisation": "exp_exp"},
     ),
     "nonlinear_rtu": CellEntry(
@@ -109,9 +41,9 @@ CELLS: dict[str, CellEntry] = {
             "activation": _activation("relu"),
             "parameterisation": _PARAMETERISATION,
         },
-        credits=("rtrl", "truncated_bptt"),
-        parameters=_rtu_parameters,
-        flops=_nonlinear_rtu_flops,
+        credits=_WITH_TRACES,
+        parameters=costs.rtu_parameters,
+        flops=costs.nonlinear_rtu_flops,
         reference={"parameterisation": "exp_exp"},
     ),
     "lru": CellEntry(
@@ -123,9 +55,9 @@ CELLS: dict[str, CellEntry] = {
             "activation": _activation("identity"),
             "parameterisation": _PARAMETERISATION,
         },
-        credits=("rtrl", "truncated_bptt"),
-        parameters=_lru_parameters,
-        flops=_lru_flops,
+        credits=_WITH_TRACES,
+        parameters=costs.lru_parameters,
+        flops=costs.lru_flops,
         reference={},
     ),
     "nonlinear_lru": CellEntry(
@@ -137,9 +69,9 @@ CELLS: dict[str, CellEntry] = {
             "activation": _activation("relu"),
             "parameterisation": _PARAMETERISATION,
         },
-        credits=("rtrl", "truncated_bptt"),
-        parameters=_lru_parameters,
-        flops=_nonlinear_lru_flops,
+        credits=_WITH_TRACES,
+        parameters=costs.lru_parameters,
+        flops=costs.nonlinear_lru_flops,
     ),
     "block_diagonal": CellEntry(
         "untruncated.cells.block_diagonal:BlockDiagonal",
@@ -152,15 +84,23 @@ CELLS: dict[str, CellEntry] = {
                 meaning="half the traces, exact only while the parameters do not change",
             ),
         },
-        credits=("rtrl", "truncated_bptt"),
-        parameters=_block_diagonal_parameters,
-        flops=_block_diagonal_flops,
+        credits=_WITH_TRACES,
+        parameters=costs.block_diagonal_parameters,
+        flops=costs.block_diagonal_flops,
+        trace_fields=("halved",),
     ),
     "gru": CellEntry(
         "untruncated.cells.gru:GRU",
         {"width": _WIDTH},
-        credits=("truncated_bptt",),
-        parameters=_gru_parameters,
-        flops=_gru_flops,
+        credits=_ANY_CELL,
+        parameters=costs.gru_parameters,
+        flops=costs.gru_flops,
+    ),
+    "vanilla_rnn": CellEntry(
+        "untruncated.cells.vanilla_rnn:VanillaRNN",
+        {"width": _WIDTH, "activation": _activation("tanh")},
+        credits=_ANY_CELL,
+        parameters=costs.vanilla_rnn_parameters,
+        flops=costs.vanilla_rnn_flops,
     ),
 }

@@ -1,6 +1,6 @@
 """Everything but the cells that a YAML may name: environments, credit assignments, learners."""
 
-from untruncated.catalogue.entry import Entry, EnvironmentEntry, Field
+from untruncated.catalogue.entry import CreditEntry, Entry, EnvironmentEntry, Field
 
 _DISCOUNT = Field(float, 0.966, minimum=0, below=1, meaning="discount of the predicted return")
 _HIDDEN = Field(
@@ -28,12 +28,14 @@ ENVIRONMENTS: dict[str, EnvironmentEntry] = {
     ),
 }
 
-CREDITS: dict[str, Entry] = {
-    "rtrl": Entry("untruncated.estimators.traces:RTRL"),
-    "truncated_bptt": Entry(
+CREDITS: dict[str, CreditEntry] = {
+    "rtrl": CreditEntry("untruncated.estimators.traces:RTRL"),
+    "dense_rtrl": CreditEntry("untruncated.estimators.rtrl:DenseRTRL"),
+    "truncated_bptt": CreditEntry(
         "untruncated.estimators.truncated_bptt:TruncatedBPTT",
         {"truncation": Field(int, minimum=1, meaning="inputs unrolled at every step, T")},
     ),
+    "bptt": CreditEntry("untruncated.estimators.truncated_bptt:TruncatedBPTT", longest_run=2_000),
 }
 
 LEARNERS: dict[str, Entry] = {

@@ -143,6 +143,17 @@ class EnvironmentEntry(Entry):
 
 
 @dataclass(frozen=True)
+class CreditEntry(Entry):
+    """A credit assignment.
+
+    One that unrolls the whole past at every step has a `longest_run`: it takes the run's number of
+    steps as the argument `truncation`, and more steps than that are refused.
+    """
+
+    longest_run: int | None = None
+
+
+@dataclass(frozen=True)
 class CellEntry(Entry):
     """A recurrent cell, with its costs as formulas of its resolved fields.
 
@@ -150,7 +161,8 @@ class CellEntry(Entry):
     `flops(fields, inputs, credit)` counts a step's floating-point operations under a credit
     assignment given with its resolved fields; see `catalogue.cells`. A cell whose RTRL gradient
     differs in its paper's public code takes an argument `fidelity`; `reference` holds the values
-    that its fields must have for that, and is None for any other cell.
+    that its fields must have for that, and is None for any other cell. `trace_fields` say how
+    traces are carried, and mean something under RTRL alone.
     """
 
     credits: tuple[str, ...] = ()
@@ -159,3 +171,4 @@ class CellEntry(Entry):
         lambda fields, inputs, credit: 0
     )
     reference: Mapping[str, Any] | None = None
+    trace_fields: tuple[str, ...] = ()

@@ -14,6 +14,6 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "NonlinearRTU": "nonlinear_rtu",
         "TraceCell": "protocol",
         "VanillaRNN": "vanilla_rnn",
-        "count_complex_eigenvalues": "spectrum",
+        "complex_eigenvalues": "vanilla_rnn",
     },
 )

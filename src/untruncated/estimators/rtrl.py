@@ -47,7 +47,8 @@ class DenseRTRL:
             state = self.cell.step(params, derived, unflatten_state(flat_state), drive)
             return ravel_pytree(state)[0]
 
-        immediate, propagation = jax.jacfwd(transition, argnums=(0, 1))(flat_params, flat_state)
+        # Reverse mode: a state has far fewer entries than the parameters.
+        immediate, propagation = jax.jacrev(transition, argnums=(0, 1))(flat_params, flat_state)
         jacobian = propagation @ carry.jacobian + immediate
         state = unflatten_state(transition(flat_params, flat_state))
 

@@ -10,7 +10,7 @@ from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.figures import Point
 from untruncated.suite.spec import RunSpec, resolve_run, seed_block
-from untruncated.suite.widths import component, flops, parameters, resolve_width
+from untruncated.suite.widths import component, flops, parameters, resolve_width, with_window
 
 # What a run may say besides its steps, seeds and step sizes. Files say it for a whole figure, a
 # scale, a panel or a curve; the nearest counts.
@@ -121,9 +121,10 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
     if "cell" in program.parts:
         inputs = _inputs(spec)
         spec["credit"] = component("credit", spec.get("credit"), f"{where}.credit")
-        spec["cell"] = resolve_width(spec.get("cell"), spec["credit"], inputs, f"{where}.cell")
+        credit = with_window(spec["credit"], setting.scale.need("steps"), f"{where}.credit")
+        spec["cell"] = resolve_width(spec.get("cell"), credit, inputs, f"{where}.cell")
         costs = {
-            "flops": flops(spec["cell"], spec["credit"], inputs),
+            "flops": flops(spec["cell"], credit, inputs),
             "parameters": parameters(spec["cell"], inputs),
         }
     spec["steps"] = setting.scale.need("steps")

@@ -20,7 +20,7 @@ from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.results import canonical_json, spec_hash
-from untruncated.suite.widths import check_credit, check_reference, component
+from untruncated.suite.widths import check_credit, check_reference, component, with_window
 
 _STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
@@ -75,9 +75,10 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     for kind in entry.components:
         fields[kind], canonical[kind] = _component(kind, raw, where)
     for name in members:
-        fields[name], canonical[name] = _members(raw, entry, where)
+        fields[name], canonical[name] = _members(raw, entry, resolved["steps"], where)
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
+        fields["credit"] = with_window(fields["credit"], fields["steps"], f"{where}.credit")
     if fields.get("fidelity") == "reference":
         check_reference(fields.get("cell"), fields.get("credit"), f"{where}.fidelity")
     learner = fields.get("learner", {})
@@ -110,7 +111,7 @@ def _component(
 
 
 def _members(
-    raw: Mapping[str, Any], entry: ProgramEntry, where: str
+    raw: Mapping[str, Any], entry: ProgramEntry, steps: int, where: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What a run measures side by side: a list, each with components of its own."""
     values = _require(raw, entry.members, where)
@@ -127,6 +128,7 @@ def _members(
         canonical.append({kind: part[1] for kind, part in parts.items()})
         if {"cell", "credit"} <= set(parts):
             check_credit(fields[-1]["cell"], fields[-1]["credit"], f"{place}.credit.name")
+            fields[-1]["credit"] = with_window(fields[-1]["credit"], steps, f"{place}.credit")
     return fields, canonical
 
 

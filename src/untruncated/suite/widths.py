@@ -28,13 +28,20 @@ def component(kind: str, values: Any, where: str) -> dict[str, Any]:
 
 def check_credit(cell: Mapping[str, Any], credit: Mapping[str, Any], where: str) -> None:
     """Raises a CatalogueError unless the cell can be trained with this credit assignment."""
-    allowed = _entry(cell).credits
-    if credit["name"] not in allowed:
+    entry = _entry(cell)
+    if credit["name"] not in entry.credits:
         raise CatalogueError(
             where,
             f"cell {cell['name']!r} cannot be trained with {credit['name']!r}. "
-            f"Allowed: {', '.join(allowed)}",
+            f"Allowed: {', '.join(entry.credits)}",
         )
+    for name in entry.trace_fields if credit["name"] != "rtrl" else ():
+        if cell[name] != entry.fields[name].default:
+            raise CatalogueError(
+                where,
+                f"cell {cell['name']!r} has {name}: {cell[name]}, which changes nothing with "
+                f"{credit['name']!r}. Leave it out, or use 'rtrl'",
+            )
 
 
 def check_reference(
@@ -58,9 +65,36 @@ def check_reference(
     raise CatalogueError(where, f"'reference' would change nothing here, use 'exact': {problem}")
 
 
+def with_window(credit: Mapping[str, Any], steps: int, where: str) -> dict[str, Any]:
+    """A resolved credit assignment that says how many inputs it unrolls, if that is all of a run's.
+
+    Raises:
+        CatalogueError: The run is too long for that.
+    """
+    longest = lookup("credit", credit["name"], f"{where}.name").longest_run
+    if longest is None:
+        return dict(credit)
+    if steps > longest:
+        raise CatalogueError(
+            f"{where}.name",
+            f"{credit['name']!r} unrolls the whole past at every step, so its cost grows with the "
+            f"square of the run's length: at most {longest} steps, not {steps}. 'dense_rtrl' has "
+            "the same gradient while the parameters stay, at a cost that does not grow",
+        )
+    return {**credit, "truncation": steps}
+
+
 def flops(cell: Mapping[str, Any], credit: Mapping[str, Any], inputs: int) -> int:
-    """Operations per step of a resolved cell under a resolved credit assignment."""
+    """Operations per step of a resolved cell under a resolved credit assignment.
+
+    Raises:
+        CatalogueError: The cell does not know the credit assignment, or that one's cost depends on
+            the run's length and it has not gone through `with_window`.
+    """
     check_credit(cell, credit, "credit.name")
+    whole_run = lookup("credit", credit["name"], "credit.name").longest_run is not None
+    if whole_run and "truncation" not in credit:
+        raise CatalogueError("credit.name", f"what {credit['name']!r} costs depends on the run")
     return _entry(cell).flops(cell, inputs, credit)
 
 
