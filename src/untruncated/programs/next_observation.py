@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.catalogue.metric import Metric
-from untruncated.cells.spectrum import count_complex_eigenvalues
+from untruncated.cells.vanilla_rnn import count_complex_eigenvalues
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
 from untruncated.programs.curves import Timeline
