@@ -19,18 +19,19 @@ CHUNK_STEPS = 100_000
 class Timeline:
     """How a run of `total_steps` is cut into bins of a curve, and into chunks of whole bins.
 
-    As many equal bins as the steps can be cut into, at most 200. A chunk divides the run too, so
+    As many equal bins as the steps can be cut into, at most `most_bins`. A chunk divides the run too, so
     that one compiled program does all of it; its steps, times the `members` that advance together,
     are about 100,000, or it has one bin.
     """
 
     total_steps: int
     members: int = 1
+    most_bins: int = CURVE_POINTS
 
     @property
     def bins(self) -> int:
         """Points of the curve."""
-        fitting = range(1, CURVE_POINTS + 1)
+        fitting = range(1, self.most_bins + 1)
         return max(bins for bins in fitting if self.total_steps % bins == 0)
 
     @property

@@ -13,10 +13,11 @@ from jaxtyping import Array, Float, Int
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.catalogue.metric import Metric
-from untruncated.cells.vanilla_rnn import count_complex_eigenvalues
+from untruncated.cells.vanilla_rnn import complex_eigenvalues
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
-from untruncated.programs.curves import Timeline
+from untruncated.programs.compiling import QUICK_COMPILE
+from untruncated.programs.curves import CURVE_POINTS, Timeline
 from untruncated.programs.divergence import (
     NEVER,
     divergence_records,
@@ -24,6 +25,7 @@ from untruncated.programs.divergence import (
     lost_bins,
 )
 
+STEPS_PER_BIN = 100
 QUANTITIES = ("cross_entropy", "correct_in_memory_state", "memory_state", "complex_eigenvalues")
 
 
@@ -57,8 +59,9 @@ class NextObservation:
 
     @property
     def timeline(self) -> Timeline:
-        """Bins and chunks."""
-        return Timeline(self.total_steps, self.members)
+        """Bins and chunks; a bin is long enough to meet the state that remembers."""
+        most_bins = min(CURVE_POINTS, max(10, self.total_steps // STEPS_PER_BIN))
+        return Timeline(self.total_steps, self.members, most_bins)
 
     @property
     def chunk_steps(self) -> int:
@@ -73,7 +76,12 @@ class NextObservation:
         }
 
     def init(self) -> Carry:
-        keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds))
+        # Seeds and step sizes are arguments, so that other seeds need no other compilation.
+        return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
+
+    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
+    def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
+        keys = jax.vmap(jax.random.key)(seeds)
         stream_keys, learner_keys = (
             jax.vmap(partial(jax.random.fold_in, data=data))(keys) for data in (0, 1)
         )
@@ -83,7 +91,7 @@ class NextObservation:
         zeros = jnp.zeros((*shape, self.timeline.bins))
         return Carry(
             step=jnp.zeros((), jnp.int32),
-            step_sizes=jnp.asarray(self.step_sizes, float),
+            step_sizes=step_sizes,
             streams=streams,
             observations=first.observation,
             learners=jax.tree.map(
@@ -103,14 +111,16 @@ class NextObservation:
         steps, axes = self.timeline.bin_steps, ("step_size", "seed")
         last = max(1, self.timeline.bins // 10)
         loss, eigenvalues = sums["cross_entropy"] / steps, sums["complex_eigenvalues"] / steps
-        correct, visits = sums["correct_in_memory_state"], np.maximum(sums["memory_state"], 1)
+        correct, visits = sums["correct_in_memory_state"], sums["memory_state"]
         whole_run = {
             "cross_entropy": loss.mean(-1),
-            "accuracy_last_tenth": correct[..., -last:].sum(-1) / visits[..., -last:].sum(-1),
+            "accuracy_last_tenth": _share(
+                correct[..., -last:].sum(-1), visits[..., -last:].sum(-1)
+            ),
             "complex_eigenvalues_last_tenth": eigenvalues[..., -last:].mean(-1),
         }
         curves = {
-            "accuracy_curve": correct / visits,
+            "accuracy_curve": _share(correct, visits),
             "complex_eigenvalues_curve": eigenvalues,
         }
         return {
@@ -125,12 +135,17 @@ class NextObservation:
         )
 
 
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, NaN where there is nothing to share."""
+    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
+
+
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
 def _advance(program: NextObservation, carry: Carry) -> Carry:
     steps, predictor = program.chunk_steps, program.predictor
     over_seeds = jax.vmap(predictor.step, in_axes=(0, 0, 0, None, None))
     over_both = jax.vmap(over_seeds, in_axes=(0, None, None, 0, None))
-    count = jax.vmap(jax.vmap(count_complex_eigenvalues))
+    count = jax.vmap(jax.vmap(complex_eigenvalues))
 
     def step(state: tuple, time: Int[Array, ""]) -> tuple[tuple, dict[str, Array]]:
         streams, observations, learners = state

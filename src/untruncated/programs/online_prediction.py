@@ -16,6 +16,7 @@ from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.environments.returns import discounted_returns
 from untruncated.programs.building import build_environment, build_predictor
+from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline, final_metrics
 from untruncated.programs.divergence import (
     NEVER,
@@ -26,8 +27,6 @@ from untruncated.programs.divergence import (
 from untruncated.programs.streams import start_streams, stream_with_returns
 
 CACHE_BYTES = 256 * 1024
-# For what runs once: half the time to compile, the same numbers.
-QUICK_COMPILE = {"xla_backend_optimization_level": 1}
 Predictor = TDPredictor | DelayedReturnPredictor
 
 
