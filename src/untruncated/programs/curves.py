@@ -19,9 +19,9 @@ CHUNK_STEPS = 100_000
 class Timeline:
     """How a run of `total_steps` is cut into bins of a curve, and into chunks of whole bins.
 
-    As many equal bins as the steps can be cut into, at most `most_bins`. A chunk divides the run too, so
-    that one compiled program does all of it; its steps, times the `members` that advance together,
-    are about 100,000, or it has one bin.
+    As many equal bins as the steps can be cut into, at most `most_bins`. A chunk divides the run
+    too, so that one compiled program does all of it; its steps, times the `members` that advance
+    together, are about 100,000, or it has one bin.
     """
 
     total_steps: int
