@@ -78,7 +78,7 @@ def test_the_length_of_a_chunk_changes_nothing(finished):
     assert program.chunk_steps == STEPS
 
     class InParts(next_observation.NextObservation):
-        chunk_steps = STEPS // 4
+        chunk_steps = STEPS // 5
 
     parts = InParts(**{f.name: getattr(program, f.name) for f in dataclasses.fields(program)})
     again = _run(parts)

@@ -112,11 +112,10 @@ class NextObservation:
         last = max(1, self.timeline.bins // 10)
         loss, eigenvalues = sums["cross_entropy"] / steps, sums["complex_eigenvalues"] / steps
         correct, visits = sums["correct_in_memory_state"], sums["memory_state"]
+        late = correct[..., -last:].sum(-1), visits[..., -last:].sum(-1)
         whole_run = {
             "cross_entropy": loss.mean(-1),
-            "accuracy_last_tenth": _share(
-                correct[..., -last:].sum(-1), visits[..., -last:].sum(-1)
-            ),
+            "accuracy_last_tenth": _share(*late),
             "complex_eigenvalues_last_tenth": eigenvalues[..., -last:].mean(-1),
         }
         curves = {
