@@ -19,6 +19,7 @@ from typing import Any
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.suite.results import canonical_json, spec_hash
+from untruncated.suite.unrolls import check_unrolls
 from untruncated.suite.widths import check_credit, component
 
 _STEP_SIZE = Field(float, minimum=0)
@@ -76,6 +77,8 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
         fields[kind], canonical[kind] = _component(kind, raw, where)
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
+    if "problem" in fields and "estimator" in fields:
+        check_unrolls(fields, where)
     learner = fields.get("learner", {})
     if learner.get("name") == "delayed_return" and learner["discount"] ** learner["delay"] > 1e-3:
         raise CatalogueError(
