@@ -18,6 +18,8 @@ from untruncated.estimators.variance import pes_variance
 from untruncated.problems.toy_regression import ToyRegression
 
 KEY = jax.random.key(3)
+# what runs once is quicker to compile than to run
+quick = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +29,7 @@ def _float64():
 
 
 def _one_call(problem, estimator, theta, key):
-    @partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+    @quick
     def call(key):
         return estimator.step(problem, theta, estimator.init(problem, theta, key), key)[0]
 
@@ -75,7 +77,7 @@ def _whole_problems(problem, estimator, theta):
         _, gradients = jax.lax.scan(call, start, keys.reshape(-1))
         return gradients.reshape(PROBLEMS, -1, 2).sum(axis=1)
 
-    estimates = jax.jit(jax.vmap(problems))(jax.random.split(KEY, BATCH))
+    estimates = quick(jax.vmap(problems))(jax.random.split(KEY, BATCH))
     return np.asarray(estimates).reshape(-1, 2), _one_call(problem, UnrolledBPTT(), theta, KEY)
 
 
@@ -135,7 +137,7 @@ def _gradients_by_unroll(problem, theta, truncation):
             found.append(loss)
         return jnp.stack(found).reshape(unrolls, truncation).sum(axis=1)
 
-    jacobian = jax.jit(jax.jacrev(losses))(jnp.tile(flat, (unrolls, 1)))
+    jacobian = quick(jax.jacrev(losses))(jnp.tile(flat, (unrolls, 1)))
     return jnp.swapaxes(jacobian, 0, 1)
 
 
@@ -149,7 +151,7 @@ def test_telescoped_estimates_add_up_to_the_accumulator_times_the_final_loss(
 
     state, flat = PES(4, 0.3, 2).init(problem, theta, KEY), ravel_pytree(theta)[0]
     states, accumulators = state.states, np.zeros((2, 2))
-    step = jax.jit(jax.vmap(problem.unroll_step, (0, 0, None, None)))
+    step = quick(jax.vmap(problem.unroll_step, (0, 0, None, None)))
     for unroll, key in enumerate(keys):
         noise = 0.3 * jax.random.normal(split_key(key).noise, (2, 2))
         accumulators += noise
@@ -176,12 +178,12 @@ def test_the_same_path_as_evosax_given_the_same_noise():
 
     theta = problem.initial_theta(KEY)
     start = (theta, estimator.init(problem, theta, KEY), optimiser.init(theta))
-    _, (_, thetas) = jax.jit(lambda start: jax.lax.scan(update, start, keys))(start)
+    _, (_, thetas) = quick(lambda start: jax.lax.scan(update, start, keys))(start)
 
     other = PersistentES(particles, theta, optimiser, optax.constant_schedule(sigma))
     params = other.default_params.replace(T=horizon, K=truncation)
     state = other.init(KEY, theta, params)
-    step = jax.jit(jax.vmap(problem.unroll_step, (0, 0, None, None)))
+    step = quick(jax.vmap(problem.unroll_step, (0, 0, None, None)))
     x, t, resets = jnp.ones((particles, 2)), 0, 0
     for key, ours in zip(keys, thetas, strict=True):
         population, state = other.ask(split_key(key).noise, state, params)
