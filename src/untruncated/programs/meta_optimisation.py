@@ -24,6 +24,8 @@ PARTICLE_STEPS = 50
 # Parameters are recorded along the way if they are few, and at fewer points if many members are.
 TRAJECTORY_PARAMETERS = 32
 TRAJECTORY_NUMBERS = 5000
+# For what runs once: half the time to compile, the same numbers.
+QUICK_COMPILE = {"xla_backend_optimization_level": 1}
 
 
 class Member(NamedTuple):
@@ -108,7 +110,7 @@ class MetaOptimisation:
     def init(self) -> Carry:
         return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
 
-    @partial(jax.jit, static_argnums=0)
+    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
     def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
         keys = jax.vmap(jax.random.key)(seeds)
 
