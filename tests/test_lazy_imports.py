@@ -10,20 +10,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "src" / "untruncated"
-LEARNING = {"cells", "environments", "estimators", "layers", "agents"}
+LEARNING = {"cells", "environments", "estimators", "layers", "problems", "agents"}
 ALLOWED = {
     "catalogue": set(),
     "cells": set(),
     "environments": set(),
     "estimators": {"cells"},
     "layers": {"cells", "estimators"},
+    "problems": {"cells", "environments"},
     "agents": {"cells", "estimators", "environments"},
     "programs": LEARNING | {"catalogue"},
     "suite": {"catalogue"},
     "plots": {"suite", "catalogue"},
 }
-ALLOWED_FOR_TYPES = {"suite": {"programs"}}
-LAZY = ["cells", "environments", "estimators", "layers"]
+ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "suite": {"programs"}}
+LAZY = ["cells", "environments", "estimators", "layers", "problems"]
 
 
 @pytest.mark.parametrize(

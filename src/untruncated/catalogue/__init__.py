@@ -5,15 +5,20 @@ import importlib
 from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
 from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
+from untruncated.catalogue.estimators import ESTIMATORS, OPTIMISERS
 from untruncated.catalogue.plots import PLOTS
+from untruncated.catalogue.problems import PROBLEMS
 from untruncated.catalogue.programs import PROGRAMS
 
 KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
     "credit": CREDITS,
     "environment": ENVIRONMENTS,
+    "estimator": ESTIMATORS,
     "learner": LEARNERS,
+    "optimiser": OPTIMISERS,
     "plot": PLOTS,
+    "problem": PROBLEMS,
     "program": PROGRAMS,
 }
 

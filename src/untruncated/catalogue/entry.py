@@ -33,6 +33,7 @@ class Field:
     minimum: float | None = None
     maximum: float | None = None
     below: float | None = None
+    above: float | None = None
     multiple_of: int | None = None
     nullable: bool = False
     meaning: str = ""
@@ -54,6 +55,8 @@ class Field:
             raise CatalogueError(where, f"must be at most {self.maximum}, not {value}")
         if self.below is not None and value >= self.below:
             raise CatalogueError(where, f"must be below {self.below}, not {value}")
+        if self.above is not None and value <= self.above:
+            raise CatalogueError(where, f"must be above {self.above}, not {value}")
         if self.multiple_of is not None and value % self.multiple_of:
             raise CatalogueError(where, f"must be a multiple of {self.multiple_of}, not {value}")
         return value

@@ -10,7 +10,7 @@ _STEPS = Field(
     minimum=10,
     maximum=2_000_000_000,
     multiple_of=10,
-    meaning="environment steps of each seed",
+    meaning="environment steps of each seed, or its iterations",
 )
 
 
@@ -47,6 +47,13 @@ COMMON: dict[str, Field] = {
     ),
 }
 
+_UNROLL_FIDELITY = Field(
+    str,
+    "exact",
+    choices=("exact", "reference"),
+    meaning="the papers' equations, or their public code's; 'reference' wants K to divide T",
+)
+
 PROGRAMS: dict[str, ProgramEntry] = {
     "online_prediction": ProgramEntry(
         "untruncated.programs.online_prediction:build",
@@ -81,5 +88,25 @@ PROGRAMS: dict[str, ProgramEntry] = {
         members="agents",
         member_parts=("cell", "credit"),
         all_cores=True,
+    ),
+    "meta_optimisation": ProgramEntry(
+        "untruncated.programs.meta_optimisation:build",
+        {
+            "steps": _STEPS,
+            "groups": Field(
+                int, 1, minimum=1, meaning="copies of the estimator that start anew at other times"
+            ),
+            "evaluation_steps": Field(
+                int,
+                None,
+                minimum=1,
+                nullable=True,
+                meaning="steps unrolled to evaluate θ; all of an inner problem if null",
+            ),
+            "evaluations": Field(int, 1, minimum=1, meaning="inner problems that it averages over"),
+            **COMMON,
+            "fidelity": _UNROLL_FIDELITY,
+        },
+        components=("problem", "estimator", "optimiser"),
     ),
 }

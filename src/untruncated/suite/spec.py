@@ -20,6 +20,7 @@ from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.results import canonical_json, spec_hash
+from untruncated.suite.unrolls import check_unrolls
 from untruncated.suite.widths import check_credit, check_reference, component, with_window
 
 _STEP_SIZE = Field(float, minimum=0)
@@ -79,8 +80,10 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
         fields["credit"] = with_window(fields["credit"], fields["steps"], f"{where}.credit")
-    if fields.get("fidelity") == "reference":
+    if fields["fidelity"] == "reference" and "problem" not in fields:
         check_reference(fields.get("cell"), fields.get("credit"), f"{where}.fidelity")
+    if "problem" in fields and "estimator" in fields:
+        check_unrolls(fields, where)
     learner = fields.get("learner", {})
     if learner.get("name") == "delayed_return" and learner["discount"] ** learner["delay"] > 1e-3:
         raise CatalogueError(

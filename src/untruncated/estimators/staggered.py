@@ -1,0 +1,67 @@
+"""Several copies of an estimator, whose inner problems end at different times."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from untruncated.estimators.unrolled import Clock, UnrollEstimator, check_ends
+
+if TYPE_CHECKING:
+    from untruncated.problems.protocol import Problem, Theta
+
+
+@dataclass(frozen=True)
+class Staggered:
+    """The mean of `groups` independent estimates, which do not all start anew at the same call.
+
+    The first inner problem of group i = 0, 1, … is cut off after (i + 1) ⌊T / groups⌋ steps, all
+    later ones last T. Particles in lockstep give gradients whose size rises and falls with T.
+    """
+
+    estimator: UnrollEstimator
+    groups: int
+
+    def __post_init__(self) -> None:
+        if self.groups < 1:
+            raise ValueError(f"groups must be at least 1, not {self.groups}")
+
+    def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Any:
+        check_ends(problem, self)
+        if self.groups > problem.horizon:
+            raise ValueError(
+                f"{self.groups} groups cannot be staggered over {problem.horizon} steps"
+            )
+        keys = jax.random.split(key, self.groups)
+        state = jax.vmap(lambda key: self.estimator.init(problem, theta, key))(keys)
+        clocks = [leaf for leaf in _nodes(state) if isinstance(leaf, Clock)]
+        if not clocks:
+            raise ValueError(
+                f"{self.estimator} unrolls whole inner problems, so there is nothing to stagger"
+            )
+        first_ends = (jnp.arange(self.groups, dtype=jnp.int32) + 1) * (
+            problem.horizon // self.groups
+        )
+        return jax.tree.map(
+            lambda node: node._replace(end=first_ends) if isinstance(node, Clock) else node,
+            state,
+            is_leaf=lambda node: isinstance(node, Clock),
+        )
+
+    def step(
+        self, problem: "Problem", theta: "Theta", state: Any, key: PRNGKeyArray
+    ) -> tuple["Theta", Any]:
+        keys = jax.random.split(key, self.groups)
+        gradients, state = jax.vmap(
+            lambda state, key: self.estimator.step(problem, theta, state, key)
+        )(state, keys)
+        return jax.tree.map(lambda leaf: leaf.mean(axis=0), gradients), state
+
+    def inner_steps(self, problem: "Problem") -> int:
+        return self.estimator.inner_steps(problem)
+
+
+def _nodes(state: Any) -> list:
+    return jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, Clock))

@@ -1,0 +1,12 @@
+"""Unrolled systems whose parameters are to be learned."""
+
+from untruncated.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "InfluenceBalancing": "influence_balancing",
+        "Problem": "protocol",
+        "ToyRegression": "toy_regression",
+    },
+)

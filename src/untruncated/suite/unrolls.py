@@ -1,0 +1,80 @@
+"""Whether an estimator can be used on a problem, from what the catalogue says of both."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from untruncated.catalogue import CatalogueError
+from untruncated.catalogue.estimators import ESTIMATORS, EstimatorEntry
+from untruncated.catalogue.problems import PROBLEMS
+
+
+def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
+    """Raises a CatalogueError unless a resolved spec's estimator fits its problem.
+
+    Args:
+        fields: All fields of the run, with a `problem` and an `estimator`.
+        where: The spec's dotted path.
+    """
+    problem, estimator = fields["problem"], fields["estimator"]
+    horizon = PROBLEMS[problem["name"]].horizon(problem)
+    _check_needs(problem, estimator["name"], horizon, f"{where}.estimator.name")
+    truncation = estimator.get("truncation", 1)
+    if horizon is not None and truncation > horizon:
+        raise CatalogueError(
+            f"{where}.estimator.truncation",
+            f"must be at most {horizon}, the steps of an inner problem, not {truncation}",
+        )
+    if horizon is not None and fields["fidelity"] == "reference" and horizon % truncation:
+        raise CatalogueError(
+            f"{where}.estimator.truncation",
+            f"must divide {horizon}, the steps of an inner problem, where fidelity is "
+            f"'reference', not {truncation}",
+        )
+    _check_groups(fields, horizon, where)
+    _check_evaluation(fields, horizon, where)
+
+
+def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, where: str) -> None:
+    """Derivatives, and inner problems that end."""
+    differentiable = PROBLEMS[problem["name"]].differentiable(problem)
+
+    def missing(entry: EstimatorEntry) -> str:
+        if entry.derivatives and not differentiable:
+            return "derivatives"
+        return "inner problems that end" if entry.whole and horizon is None else ""
+
+    if lacking := missing(ESTIMATORS[name]):
+        allowed = [other for other, entry in ESTIMATORS.items() if not missing(entry)]
+        raise CatalogueError(
+            where,
+            f"estimator {name!r} needs {lacking}, which problem {problem['name']!r} does not have. "
+            f"Allowed: {', '.join(allowed)}",
+        )
+
+
+def _check_groups(fields: Mapping[str, Any], horizon: int | None, where: str) -> None:
+    groups = fields.get("groups", 1)
+    if groups == 1:
+        return
+    name = fields["estimator"]["name"]
+    if horizon is None or ESTIMATORS[name].whole:
+        raise CatalogueError(
+            f"{where}.groups",
+            f"must be 1, not {groups}: no inner problem of estimator {name!r} on problem "
+            f"{fields['problem']['name']!r} ends between two iterations",
+        )
+    if groups > horizon:
+        raise CatalogueError(f"{where}.groups", f"must be at most {horizon}, not {groups}")
+
+
+def _check_evaluation(fields: Mapping[str, Any], horizon: int | None, where: str) -> None:
+    if "evaluation_steps" not in fields:
+        return
+    steps = fields["evaluation_steps"]
+    if horizon is None and steps is None:
+        raise CatalogueError(
+            f"{where}.evaluation_steps",
+            f"is missing: problem {fields['problem']['name']!r} never ends",
+        )
+    if horizon is not None and steps is not None and steps > horizon:
+        raise CatalogueError(f"{where}.evaluation_steps", f"must be at most {horizon}, not {steps}")
