@@ -192,6 +192,10 @@ BROKEN = {
         edited(f"{GRU}.learner", {"name": "td", "discount": 2}),
         [f"{GRU}.learner.discount", "below 1"],
     ),
+    "curve's own grid": (
+        edited(f"{GRU}.step_sizes", [1e-3]),
+        [f"{GRU}.step_sizes", "tuned on the scale's grid"],
+    ),
     "no program": (edited("shared.program", delete=True), ["program", "is missing"]),
     "no seeds": (edited("seeds", delete=True), ["seeds", "is missing"]),
     "parameterisation": (

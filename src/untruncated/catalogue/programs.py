@@ -18,13 +18,14 @@ _STEPS = Field(
 class ProgramEntry(Entry):
     """A program; `components` are the kinds of component it takes.
 
-    A tuned program has step sizes, of which the one with the lowest mean `objective` is best. One
-    that measures several things side by side takes a list of them, called `members`, each with
+    A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
+    no `tuning_stage`, its step sizes are given. One that measures several things side by side takes a list of them, called `members`, each with
     the components `member_parts`. One that measures time wants `all_cores` for itself.
     """
 
     components: tuple[str, ...] = ()
     tuned: bool = True
+    tuning_stage: bool = True
     objective: str = "msre"
     members: str = ""
     member_parts: tuple[str, ...] = ()
@@ -108,5 +109,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
             "fidelity": _UNROLL_FIDELITY,
         },
         components=("problem", "estimator", "optimiser"),
+        tuning_stage=False,
+        objective="loss",
     ),
 }

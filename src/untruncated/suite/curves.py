@@ -19,6 +19,7 @@ RUN_KEYS = tuple(
         ["program"]
         + [kind for entry in PROGRAMS.values() for kind in entry.components]
         + [name for entry in PROGRAMS.values() for name in entry.fields if name != "steps"]
+        + ["step_sizes"]
     )
 )
 CURVE_KEYS = ("label", "sweep", *RUN_KEYS)
@@ -150,8 +151,12 @@ def _runs(
     spec: Mapping[str, Any], where: str, setting: Setting
 ) -> tuple[RunSpec | None, list[RunSpec]]:
     """The tuning run, where there is something to tune, and the final runs that need it."""
-    if not setting.program.tuned:
+    if not (setting.program.tuned and setting.program.tuning_stage):
         return None, [resolve_run({**spec, "seeds": block}, where) for block in setting.final_seeds]
+    if "step_sizes" in spec:
+        raise CatalogueError(
+            f"{where}.step_sizes", "all curves are tuned on the scale's grid: leave it out"
+        )
     seeds = seed_block(setting.first_seed("tuning"), 0)
     sizes = setting.scale.need("step_sizes")
     tuning = resolve_run({**spec, "step_sizes": sizes, "seeds": seeds}, where)
