@@ -19,8 +19,9 @@ class ProgramEntry(Entry):
     """A program; `components` are the kinds of component it takes.
 
     A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
-    no `tuning_stage`, its step sizes are given. One that measures several things side by side takes a list of them, called `members`, each with
-    the components `member_parts`. One that measures time wants `all_cores` for itself.
+    no `tuning_stage`, its step sizes are given. One that measures several things side by side takes
+    a list of them, called `members`, each with the components `member_parts`. One that measures
+    time wants `all_cores` for itself.
     """
 
     components: tuple[str, ...] = ()
