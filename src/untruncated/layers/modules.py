@@ -105,7 +105,7 @@ class BlockDiagonal(Recurrent):
         truncation: Learn through so many steps only (T-BPTT); None: exactly through all (RTRL).
         activation: f, one of "relu", "tanh", "identity".
         halved: Half the traces: exact only while the parameters do not change, and in float32
-            ill-conditioned for blocks that turn and decay slowly. Changes nothing under T-BPTT.
+            ill-conditioned for blocks that turn and decay slowly. T-BPTT has no traces to halve.
     """
 
     activation: str = "relu"
@@ -113,6 +113,8 @@ class BlockDiagonal(Recurrent):
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.BlockDiagonal:
+        if self.halved and self.truncation is not None:
+            raise ValueError("halved traces need exact RTRL: leave out halved or truncation")
         return cells.BlockDiagonal(inputs, self.width, _known(self.activation), self.halved)
 
 
