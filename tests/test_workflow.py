@@ -3,6 +3,7 @@
 A project of two cells and a few hundred steps is computed once; the tests copy it.
 """
 
+import csv
 import json
 import os
 import random
@@ -54,6 +55,19 @@ FIGURE = {
 }
 
 
+STEP_SIZES = {
+    "paper": "rtu",
+    "title": "Step sizes of the GRU",
+    "panels": {
+        "a": {
+            "title": "GRU",
+            "plot": "step_sizes",
+            "curves_of": {"figure": "figure9", "panels": ["a"], "curves": ["gru"]},
+        }
+    },
+}
+
+
 def make_project(folder: Path, figure: dict = FIGURE) -> Path:
     folder.mkdir(parents=True)
     for part in PARTS:
@@ -63,8 +77,8 @@ def make_project(folder: Path, figure: dict = FIGURE) -> Path:
     return folder
 
 
-def write_figure(folder: Path, figure: dict) -> None:
-    path = folder / "experiments" / "rtu" / "figure9.yaml"
+def write_figure(folder: Path, figure: dict, name: str = "figure9") -> None:
+    path = folder / "experiments" / "rtu" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(figure, sort_keys=False))
 
@@ -168,6 +182,20 @@ def test_without_computing_every_missing_run_is_named(clone):
     assert all(name in done.stdout for name in names[:2])
     assert "snakemake rtu_figure9a" in done.stdout
     assert sorted(path.name for path in runs.glob("*.json")) == names[2:]
+
+
+def test_a_figure_of_another_figures_tuning_runs_adds_no_run(clone):
+    write_figure(clone, STEP_SIZES, "figure13")
+    assert planned(clone, "figure13") == {"table": 1, "figure": 1}
+    done = snakemake(clone, "figure13", "--cores", "1", "--config", "compute=false")
+    assert done.returncode == 0, done.stdout
+    with open(clone / "results/tables/small/rtu_figure13a.csv") as table:
+        (run,) = {row["run"] for row in csv.DictReader(table)}
+    (clone / f"results/runs/{run}.json").unlink()
+    done = snakemake(clone, "figure13", "--cores", "1", "--config", "compute=false")
+    assert done.returncode != 0
+    assert "rtu_figure13a: 1 of its 1 runs are missing" in done.stdout
+    assert f"{run}.json  gru of width 2, truncated_bptt 2, tuning" in done.stdout
 
 
 def test_a_truncated_result_is_named_with_the_command_that_mends_it(clone):
@@ -323,9 +351,10 @@ def shipped(tmp_path_factory):
     return folder
 
 
-def test_the_shipped_figure_2_is_drawn_from_cache(shipped):
+def test_every_shipped_figure_is_drawn_from_cache(shipped):
     scramble_times(shipped, 7)
     assert planned(shipped, "figure2") == {"table": 4, "figure": 1}
+    assert "run" not in planned(shipped, "all")
 
 
 def test_figure_2_at_paper_scale_has_under_2000_jobs(shipped):

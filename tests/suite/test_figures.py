@@ -360,6 +360,35 @@ def test_shipped_files_are_sound_and_small_enough(scale):
     assert len(figure.runs) <= limit
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_figures_of_step_sizes_add_no_run(scale):
+    figures = load_figures(EXPERIMENTS, scale)
+    for number, source in ((13, 2), (14, 2), (15, 2), (16, 2), (17, 11)):
+        shown, lender = (figures[f"rtu_figure{n}"] for n in (number, source))
+        assert shown.runs
+        assert set(shown.runs) <= {p.tuning.hash for q in lender.panels.values() for p in q.points}
+
+
+def test_unrolling_the_whole_run_is_counted_at_the_scales_own_length(tmp_path):
+    unrolled = {"cell": {"name": "gru", "width": 2}, "credit": "bptt"}
+    tree = edited("panels.a.curves.unrolled", unrolled)
+    figure = load_figures(write(tmp_path, tree).parents[1], "small")["rtu_figure9"]
+    (point,) = [point for point in figure.panels["a"].points if point.curve == "unrolled"]
+    assert point.fields["credit"] == {"name": "bptt", "truncation": 1000}
+    assert point.costs["flops"] == 3 * 1000 * (6 * 2 * (12 + 2) + 20 * 2)
+
+
+def test_figures_11_and_1_share_the_runs_of_the_cells_they_both_show():
+    figures = load_figures(EXPERIMENTS, "small")
+    shared = set(figures["rtu_figure11"].runs) & set(figures["rtu_figure1"].runs)
+    cells = {
+        figures["rtu_figure1"].runs[name].fields["cell"]["name"]
+        for name in shared
+        if "cell" in figures["rtu_figure1"].runs[name].fields
+    }
+    assert cells == {"linear_rtu", "nonlinear_rtu", "lru"}
+
+
 def test_figure_2_matches_budgets_and_shares_runs_between_panels():
     figure = load_figures(EXPERIMENTS, "small")["rtu_figure2"]
     for point in figure.panels["a"].points:

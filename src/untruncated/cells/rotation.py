@@ -14,64 +14,51 @@ from jaxtyping import Array, Float, PRNGKeyArray
 PARAMETERISATIONS = ("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct")
 _LARGEST_ANGLE = 6.28
 # `exp` and `direct` can reach r = 1, where γ = 0 and its slope is infinite. The others cannot.
-_SMALLEST_SQUARED_SCALE = 1e-12
-_SMALLEST_SLOPE_DENOMINATOR = 1e-8
+_SMALLEST_SQUARED_SCALE = 1e-8
 _SMALLEST_RADIUS = 1e-8
 
 
 class Rotation(NamedTuple):
     """λ = g + iφ of every unit, the input scale γ, and the slopes that lead to (ν, θ).
 
-    All arrays have shape (units,). `angle_slope` is τ in ∂λ/∂θ = iτλ.
+    All arrays have shape (units,). `radius_slope` is σ in ∂λ/∂ν = σλ, `angle_slope` τ in
+    ∂λ/∂θ = iτλ. With γ² = 1 - r², log γ has the derivative -σ r²/γ² with respect to ν.
     """
 
     g: Float[Array, " units"]
     phi: Float[Array, " units"]
     gamma: Float[Array, " units"]
-    dg_dnu: Float[Array, " units"]
-    dphi_dnu: Float[Array, " units"]
+    radius_slope: Float[Array, " units"]
     angle_slope: Float[Array, " units"]
-    dlog_gamma_dnu: Float[Array, " units"]
 
 
 def rotation(name: str, nu: Float[Array, " units"], theta: Float[Array, " units"]) -> Rotation:
     """Eigenvalues and slopes from the two parameters of parameterisation `name`."""
     angle = jnp.exp(theta) if name == "exp_exp" else theta
-    angle_slope = angle if name == "exp_exp" else jnp.ones_like(theta)
-    radius, squared_scale, radius_slope, dlog_gamma_dnu = _radius(name, nu)
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
+    radius, squared_scale, radius_slope = _radius(name, nu)
     return Rotation(
-        g=radius * cos,
-        phi=radius * sin,
+        g=radius * jnp.cos(angle),
+        phi=radius * jnp.sin(angle),
         gamma=jnp.sqrt(squared_scale),
-        dg_dnu=radius_slope * cos,
-        dphi_dnu=radius_slope * sin,
-        angle_slope=angle_slope,
-        dlog_gamma_dnu=dlog_gamma_dnu,
+        radius_slope=radius_slope,
+        angle_slope=angle if name == "exp_exp" else jnp.ones_like(theta),
     )
 
 
 def _radius(name: str, nu: Float[Array, " units"]) -> tuple[Float[Array, " units"], ...]:
-    """r, 1 - r², dr/dν and dlog γ/dν. 1 - r² never subtracts two numbers that are nearly equal."""
+    """r, 1 - r² and dlog r/dν. 1 - r² never subtracts two numbers that are nearly equal."""
     if name in ("exp_exp", "exp_exp_nu"):
         decay = jnp.exp(nu)
-        radius = jnp.exp(-decay)
-        return radius, -jnp.expm1(-2 * decay), -decay * radius, decay / jnp.expm1(2 * decay)
+        return jnp.exp(-decay), -jnp.expm1(-2 * decay), -decay
     if name == "exp":
-        radius = jnp.exp(-nu)
         squared_scale = jnp.maximum(-jnp.expm1(-2 * nu), _SMALLEST_SQUARED_SCALE)
-        slope = 1 / jnp.maximum(jnp.expm1(2 * nu), _SMALLEST_SLOPE_DENOMINATOR)
-        return radius, squared_scale, -radius, slope
+        return jnp.exp(-nu), squared_scale, -jnp.ones_like(nu)
     if name == "sigmoid":
-        radius = jax.nn.sigmoid(nu)
-        complement = jax.nn.sigmoid(-nu)
-        slope = -(radius**2) / (1 + radius)
-        return radius, complement * (1 + radius), complement * radius, slope
+        radius, complement = jax.nn.sigmoid(nu), jax.nn.sigmoid(-nu)
+        return radius, complement * (1 + radius), complement
     if name == "direct":
-        squared_scale = (1 - nu) * (1 + nu)
-        slope = -nu / jnp.maximum(squared_scale, _SMALLEST_SLOPE_DENOMINATOR)
-        guarded = jnp.maximum(squared_scale, _SMALLEST_SQUARED_SCALE)
-        return nu, guarded, jnp.ones_like(nu), slope
+        squared_scale = jnp.maximum((1 - nu) * (1 + nu), _SMALLEST_SQUARED_SCALE)
+        return nu, squared_scale, 1 / nu
     raise ValueError(f"unknown parameterisation {name!r}: choose from {PARAMETERISATIONS}")
 
 
@@ -117,6 +104,8 @@ def chain_rule(
     dlog_gamma: Float[Array, " units"],
 ) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
     """Gradients with respect to (ν, θ), from those with respect to g, φ and log γ."""
-    dnu = dg * derived.dg_dnu + dphi * derived.dphi_dnu + dlog_gamma * derived.dlog_gamma_dnu
-    dtheta = derived.angle_slope * (dphi * derived.g - dg * derived.phi)
+    g, phi, gamma, radius_slope, angle_slope = derived
+    odds = (g * g + phi * phi) / (gamma * gamma)
+    dnu = radius_slope * (dg * g + dphi * phi - dlog_gamma * odds)
+    dtheta = angle_slope * (dphi * g - dg * phi)
     return dnu, dtheta

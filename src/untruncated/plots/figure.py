@@ -65,7 +65,7 @@ def _table(path: Path) -> pd.DataFrame:
 
 
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:
-    columns = 3 if len(panels) > 4 else min(2, len(panels))
+    columns = 2 if len(panels) == 4 else min(3, len(panels))
     rows = -(-len(panels) // columns)
     panel_width = PANEL_WIDTH if columns > 1 else LONE_PANEL_WIDTH
     width, height = panel_width * columns, PANEL_HEIGHT * rows

@@ -28,10 +28,11 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         points = summary[summary["curve"] == curve].sort_values("step_size")
         marker = MARKERS[index % len(MARKERS)]
         shown = points["mean"].where(points["mean"] <= top)
+        error = points["standard_error"].fillna(0)
         axes.errorbar(
             points["step_size"],
             shown,
-            yerr=points["standard_error"].fillna(0),
+            yerr=[error, np.minimum(error, top - shown)],
             color=colors[index],
             marker=marker,
             capsize=2,
@@ -45,8 +46,6 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     axes.set_xlabel("step size α")
     log_error_axis(axes)
     axes.set_ylabel(Y_LABEL)
-    if np.isfinite(lowest):
-        axes.set_ylim(top=top)
     axes.legend(title=plot["legend_title"] or None, ncols=2, fontsize=6, title_fontsize=6)
 
 

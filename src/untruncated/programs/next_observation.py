@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.catalogue.metric import Metric
-from untruncated.cells.vanilla_rnn import complex_eigenvalues
+from untruncated.cells.vanilla_rnn import count_complex_eigenvalues
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
 from untruncated.programs.curves import Timeline
@@ -130,7 +130,7 @@ def _advance(program: NextObservation, carry: Carry) -> Carry:
     steps, predictor = program.chunk_steps, program.predictor
     over_seeds = jax.vmap(predictor.step, in_axes=(0, 0, 0, None, None))
     over_both = jax.vmap(over_seeds, in_axes=(0, None, None, 0, None))
-    count = jax.vmap(jax.vmap(complex_eigenvalues))
+    count = jax.vmap(jax.vmap(count_complex_eigenvalues))
 
     def step(state: tuple, time: Int[Array, ""]) -> tuple[tuple, dict[str, Array]]:
         streams, observations, learners = state

@@ -1,0 +1,48 @@
+"""Learning curves and measured times: the right statistics at the right places."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from untruncated.plots import learning_curves, update_times
+
+
+def test_a_learning_curve_shows_every_seed_their_mean_and_its_error():
+    values = {0: [0.2, 0.6], 1: [0.4, 1.0]}
+    table = pd.DataFrame(
+        {"stage": "final", "metric": metric, "curve": "rnn", "label": "RNN", "cell": "vanilla_rnn"}
+        | {"curve_step": 10 * (step + 1), "seed": seed, "value": value + shift}
+        for metric, shift in (("accuracy_curve", 0), ("other_curve", 5))
+        for seed, steps in values.items()
+        for step, value in enumerate(steps)
+    )
+    plot = {"metric": "accuracy_curve", "x_label": "updates", "y_label": "share", "reference": 1}
+    axes = Figure().subplots()
+    learning_curves.draw(axes, table, plot)
+    first, second, mean, reference = axes.lines
+    np.testing.assert_allclose(first.get_xydata(), [[10, 0.2], [20, 0.6]])
+    np.testing.assert_allclose(second.get_ydata(), values[1])
+    np.testing.assert_allclose(mean.get_ydata(), [0.3, 0.8])
+    np.testing.assert_allclose(reference.get_ydata(), [1, 1])
+    (band,) = axes.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    np.testing.assert_allclose([heights.min(), heights.max()], [0.2, 1.0])
+
+
+def test_times_are_medians_in_microseconds_with_their_quartiles():
+    seconds = {("gru", 1): [1e-6, 2e-6, 9e-6], ("gru", 5): [4e-6, 5e-6, 6e-6]}
+    seconds["linear_rtu", np.nan] = [3e-6, 3e-6, 7e-6]
+    table = pd.DataFrame(
+        {"metric": "seconds_per_update", "curve": cell, "label": cell, "cell": cell, "x": x}
+        | {"repeat": repeat, "value": value}
+        for (cell, x), values in seconds.items()
+        for repeat, value in enumerate(values)
+    )
+    axes = Figure().subplots()
+    update_times.draw(axes, table, {"x_label": "T", "x_scale": "linear"})
+    (container,) = axes.containers
+    np.testing.assert_allclose(container[0].get_xydata(), [[1, 2], [5, 5]])
+    (bars,) = container[2]
+    np.testing.assert_allclose([b[:, 1] for b in bars.get_segments()], [[1.5, 5.5], [4.5, 5.5]])
+    flat = next(line for line in axes.lines if line.get_label() == "linear_rtu")
+    np.testing.assert_allclose(flat.get_ydata(), [3, 3])
