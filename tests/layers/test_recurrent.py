@@ -10,12 +10,21 @@ import optax
 import pytest
 from flax.training.train_state import TrainState
 
+from untruncated.cells.block_diagonal import BlockDiagonalParameters
 from untruncated.cells.gru import GRUParameters
-from untruncated.cells.linear_rtu import RTUParameters
-from untruncated.cells.lru import LRUParameters
+from untruncated.cells.lru_base import LRUParameters
+from untruncated.cells.rtu import RTUParameters
 from untruncated.estimators import TruncatedBPTT, bptt_gradient
 from untruncated.estimators.truncated_bptt import Window
-from untruncated.layers import GRU, LRU, LinearRTU, NonlinearRTU, reset_carry
+from untruncated.layers import (
+    GRU,
+    LRU,
+    BlockDiagonal,
+    LinearRTU,
+    NonlinearLRU,
+    NonlinearRTU,
+    reset_carry,
+)
 
 INPUTS, WIDTH = 3, 4
 TRACED = {
@@ -26,6 +35,9 @@ TRACED = {
     ),
     "nonlinear tanh": (NonlinearRTU(WIDTH, activation="tanh"), RTUParameters),
     "lru": (LRU(WIDTH, outputs=2, skip=True, activation="tanh"), LRUParameters),
+    "nonlinear lru": (NonlinearLRU(WIDTH, outputs=2, activation="tanh"), LRUParameters),
+    "block diagonal": (BlockDiagonal(WIDTH), BlockDiagonalParameters),
+    "halved block diagonal": (BlockDiagonal(WIDTH, halved=True), BlockDiagonalParameters),
 }
 TRUNCATED = {
     "gru": (GRU(WIDTH, truncation=3), GRUParameters),
@@ -52,7 +64,9 @@ def draw(model, *args):
     """Parameters with the shapes, but not the law, of the model's own: nothing to compile."""
     shapes = jax.eval_shape(model.init, jax.random.key(0), *args)["params"]
     leaves, treedef = jax.tree.flatten(shapes)
-    return treedef.unflatten([normal(*leaf.shape, seed=i) for i, leaf in enumerate(leaves)])
+    # Blocks of standard normal numbers would explode: these shrink a state by 0.95 at most.
+    scale = 0.4 if isinstance(model, BlockDiagonal) else 1
+    return treedef.unflatten([scale * normal(*leaf.shape, seed=i) for i, leaf in enumerate(leaves)])
 
 
 def start(layer, batch=()):
@@ -252,6 +266,9 @@ def test_parameters_are_leaves_with_names_and_the_cells_own_initial_values():
     lru = {"nu": (4,), "theta": (4,), "gamma_log": (4,), "b_real": (3, 4), "b_imag": (3, 4)}
     assert shapes(LRU(4, outputs=2)) == lru | {"c_real": (4, 2), "c_imag": (4, 2)}
     assert shapes(LRU(4, outputs=2, skip=True))["d"] == (3, 2)
+    assert shapes(NonlinearLRU(4, outputs=2, skip=True)) == shapes(LRU(4, outputs=2, skip=True))
+    blocks = dict.fromkeys("abcd", (4,)) | {"w1": (3, 4), "w2": (3, 4)}
+    assert shapes(BlockDiagonal(4)) == shapes(BlockDiagonal(4, halved=True)) == blocks
     gru = {"w": (3, 12), "u": (4, 12), "bias": (12,), "candidate_bias": (4,)}
     assert shapes(GRU(4, truncation=2)) == gru
 
@@ -297,6 +314,7 @@ def test_constrain_clips_what_its_parameterisation_can_break():
         (GRU(4), "GRU needs truncation"),
         (LRU(4, truncation=0), "at least 1"),
         (LinearRTU(4, activation="gelu"), "unknown activation 'gelu'"),
+        (BlockDiagonal(4, truncation=3, halved=True), "halved traces need exact RTRL"),
         (LinearRTU(4, parameterisation="log"), "unknown parameterisation 'log'"),
     ],
 )

@@ -373,6 +373,15 @@ def test_the_figures_of_step_sizes_add_no_run(scale):
         assert set(shown.runs) <= {p.tuning.hash for q in lender.panels.values() for p in q.points}
 
 
+def test_unrolling_the_whole_run_is_counted_at_the_scales_own_length(tmp_path):
+    unrolled = {"cell": {"name": "gru", "width": 2}, "credit": "bptt"}
+    tree = edited("panels.a.curves.unrolled", unrolled)
+    figure = load_figures(write(tmp_path, tree).parents[1], "small")["rtu_figure9"]
+    (point,) = [point for point in figure.panels["a"].points if point.curve == "unrolled"]
+    assert point.fields["credit"] == {"name": "bptt", "truncation": 1000}
+    assert point.costs["flops"] == 3 * 1000 * (6 * 2 * (12 + 2) + 20 * 2)
+
+
 def test_figures_11_and_1_share_the_runs_of_the_cells_they_both_show():
     figures = load_figures(EXPERIMENTS, "small")
     shared = set(figures["rtu_figure11"].runs) & set(figures["rtu_figure1"].runs)

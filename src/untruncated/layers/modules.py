@@ -74,6 +74,50 @@ class LRU(Recurrent):
         )
 
 
+class NonlinearLRU(Recurrent):
+    """LRU with f inside the recurrence: Re(C z) + D x of z' = f(λ z + exp(γ_log) B x).
+
+    f acts on real and imaginary part. Shapes, parameters and attributes are those of `LRU`. RTU
+    paper, Section 4.1.
+    """
+
+    outputs: int | None = None
+    skip: bool = False
+    activation: str = "relu"
+    parameterisation: str = "exp_exp"
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.NonlinearLRU:
+        activation = _known(self.activation)
+        return cells.NonlinearLRU(
+            inputs, self.width, self.outputs, self.skip, activation, self.parameterisation
+        )
+
+
+class BlockDiagonal(Recurrent):
+    """Free 2×2 blocks: f([h1; h2]) of h' = M h + [W1 x; W2 x], M = [[a, b], [c, d]] per unit.
+
+    Input (*batch, inputs), output (*batch, 2 width). Parameters: `a`, `b`, `c`, `d`, (width,);
+    `w1` and `w2`, (inputs, width). RTU paper, Appendix F.1.
+
+    Attributes:
+        width: Number of blocks.
+        truncation: Learn through so many steps only (T-BPTT); None: exactly through all (RTRL).
+        activation: f, one of "relu", "tanh", "identity".
+        halved: Half the traces: exact only while the parameters do not change, and in float32
+            ill-conditioned for blocks that turn and decay slowly. T-BPTT has no traces to halve.
+    """
+
+    activation: str = "relu"
+    halved: bool = False
+
+    @nn.nowrap
+    def make_cell(self, inputs: int) -> cells.BlockDiagonal:
+        if self.halved and self.truncation is not None:
+            raise ValueError("halved traces need exact RTRL: leave out halved or truncation")
+        return cells.BlockDiagonal(inputs, self.width, _known(self.activation), self.halved)
+
+
 class GRU(Recurrent):
     """Gated recurrent unit, as Flax's `GRUCell`, learning by T-BPTT: `truncation` is required.
 
