@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from untruncated.plots.step_sizes import HIGHEST, draw
+from untruncated.plots.axes import HIGHEST
+from untruncated.plots.step_sizes import draw
 
 SIZES = [1e-3, 1e-2, 1e-1]
 

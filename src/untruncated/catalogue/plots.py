@@ -29,7 +29,7 @@ PLOTS: dict[str, PlotEntry] = {
             "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
         },
         marks="Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single "
-        "seeds; ×: a seed diverged.",
+        "seeds; ×: a seed diverged; △: mean above the panel.",
     ),
     "step_sizes": PlotEntry(
         "untruncated.plots.step_sizes:draw",

@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 Y_LABEL = "mean squared return error"
 MOST_TICKS = 12
+# Errors this many times the panel's lowest are not told apart: all are useless.
+HIGHEST = 30.0
 
 
 def log_error_axis(axes: Axes) -> None:
@@ -17,6 +20,12 @@ def log_error_axis(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_locator(NullLocator())
+
+
+def highest_shown(means: pd.Series) -> float:
+    """The largest error that a panel shows in its place; larger ones are marked at the top."""
+    lowest = means.min()
+    return HIGHEST * lowest if np.isfinite(lowest) else np.inf
 
 
 def span(xs: np.ndarray, scale: str) -> tuple[float, float]:

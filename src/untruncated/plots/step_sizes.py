@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, log_error_axis, mark_at_top
+from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top
 
 METRIC = "msre"
 MARKERS = "os^Dv<>PX*"
-# Errors this many times the panel's lowest are not told apart: all are useless.
-HIGHEST = 40.0
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -22,8 +20,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     summary = summarise(rows)
     curves = list(summary["curve"].unique())
     colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(curves)))
-    lowest = summary["mean"].min()
-    top = HIGHEST * lowest if np.isfinite(lowest) else 1.0
+    top = highest_shown(summary["mean"])
     for index, curve in enumerate(curves):
         points = summary[summary["curve"] == curve].sort_values("step_size")
         marker = MARKERS[index % len(MARKERS)]

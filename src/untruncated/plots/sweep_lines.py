@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, log_error_axis, mark_at_top, span, swept_axis
+from untruncated.plots.axes import (
+    Y_LABEL,
+    highest_shown,
+    log_error_axis,
+    mark_at_top,
+    span,
+    swept_axis,
+)
 from untruncated.plots.style import BASELINE_COLOR, Look, looks
 
 METRIC = "msre"
@@ -26,17 +33,18 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     look = looks(list(summary["cell"].unique()))
     xs = np.sort(summary["x"].dropna().unique())
     ends = span(xs, plot["x_scale"])
+    top = highest_shown(summary["mean"])
     drawn: dict[str, int] = {}
     for curve in finals["curve"].unique():  # in the order of the experiment file
         points = summary[summary["curve"] == curve]
         cell, label = points["cell"].iloc[0], points["label"].iloc[0]
-        seeds = finals[finals["curve"] == curve]
+        seeds = finals[(finals["curve"] == curve) & (finals["value"] <= top)]
         style = LINE_STYLES[drawn.get(cell, 0) % len(LINE_STYLES)]
         drawn[cell] = drawn.get(cell, 0) + 1
         if points["x"].isna().all():
             _draw_flat(axes, points, seeds, look[cell], label, style, ends)
         else:
-            _draw_line(axes, points, seeds, look[cell], label, style)
+            _draw_line(axes, points, seeds, look[cell], label, style, top)
     baseline = table[table["metric"] == "msre_exact"]
     if len(baseline):
         label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
@@ -66,13 +74,21 @@ def summarise(finals: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_line(
-    axes: Axes, points: pd.DataFrame, seeds: pd.DataFrame, look: Look, label: str, style: str
+    axes: Axes,
+    points: pd.DataFrame,
+    seeds: pd.DataFrame,
+    look: Look,
+    label: str,
+    style: str,
+    top: float,
 ) -> None:
     points = points.sort_values("x")
+    shown = points["mean"].where(points["mean"] <= top)
+    error = points["standard_error"].fillna(0)
     axes.errorbar(
         points["x"],
-        points["mean"],
-        yerr=points["standard_error"].fillna(0),
+        shown,
+        yerr=[error, np.minimum(error, top - shown)],
         color=look.color,
         marker=look.marker,
         markerfacecolor=look.color if style == "-" else "white",
@@ -83,6 +99,7 @@ def _draw_line(
     )
     axes.scatter(seeds["x"], seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
     mark_at_top(axes, points["x"][points["diverged"] > 0], "x", look.color)
+    mark_at_top(axes, points["x"][points["mean"] > top], "^", look.color)
 
 
 def _draw_flat(
