@@ -6,17 +6,21 @@ from matplotlib.figure import Figure
 
 from untruncated.plots import learning_curves, update_times
 
+LINEAR = {"x_label": "updates", "counts": "steps", "x_scale": "linear", "y_scale": "linear"}
+LINEAR |= {"y_low": None, "y_high": None, "center": "mean", "reference": None}
+
 
 def test_a_learning_curve_shows_every_seed_their_mean_and_its_error():
     values = {0: [0.2, 0.6], 1: [0.4, 1.0]}
     table = pd.DataFrame(
-        {"stage": "final", "metric": metric, "curve": "rnn", "label": "RNN", "cell": "vanilla_rnn"}
+        {"stage": "final", "metric": metric, "curve": "rnn", "label": "RNN"}
+        | {"method": "vanilla_rnn"}
         | {"curve_step": 10 * (step + 1), "seed": seed, "value": value + shift}
         for metric, shift in (("accuracy_curve", 0), ("other_curve", 5))
         for seed, steps in values.items()
         for step, value in enumerate(steps)
     )
-    plot = {"metric": "accuracy_curve", "x_label": "updates", "y_label": "share", "reference": 1}
+    plot = LINEAR | {"metric": "accuracy_curve", "y_label": "share", "reference": 1}
     axes = Figure().subplots()
     learning_curves.draw(axes, table, plot)
     first, second, mean, reference = axes.lines
@@ -46,3 +50,23 @@ def test_times_are_medians_in_microseconds_with_their_quartiles():
     np.testing.assert_allclose([b[:, 1] for b in bars.get_segments()], [[1.5, 5.5], [4.5, 5.5]])
     flat = next(line for line in axes.lines if line.get_label() == "linear_rtu")
     np.testing.assert_allclose(flat.get_ydata(), [3, 3])
+
+
+def test_x_may_count_inner_steps_and_the_thick_line_may_be_a_median():
+    base = {"stage": "final", "curve": "pes", "label": "PES", "method": "pes"}
+    losses = {0: 1.0, 1: 2.0, 2: 30.0}
+    table = pd.DataFrame(
+        [
+            {**base, "metric": "loss_curve", "curve_step": step, "seed": seed, "value": value}
+            for step in (5, 10)
+            for seed, value in losses.items()
+        ]
+        + [{**base, "metric": "inner_steps_per_iteration", "value": 10}]
+    )
+    plot = LINEAR | {"metric": "loss_curve", "y_label": "loss", "counts": "inner_steps"}
+    axes = Figure().subplots()
+    learning_curves.draw(axes, table, plot | {"center": "median", "y_high": 50.0})
+    thick = next(line for line in axes.lines if line.get_label() == "PES")
+    np.testing.assert_allclose(thick.get_xydata(), [[50, 2], [100, 2]])
+    assert not axes.collections
+    assert axes.get_ylim()[1] == 50

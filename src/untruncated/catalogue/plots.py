@@ -9,7 +9,8 @@ from untruncated.catalogue.entry import Entry, Field
 class PlotEntry(Entry):
     """A plot; `stages` says which runs of a configuration it shows. A drawing shows none.
 
-    `marks` explains what is drawn. Panels share one legend, except where a plot has its own.
+    `marks` explains what is drawn and may name the plot's fields in braces. Panels share one
+    legend, except where a plot has its own.
     """
 
     stages: tuple[str, ...] = ("tuning", "final")
@@ -17,7 +18,7 @@ class PlotEntry(Entry):
     shares_legend: bool = True
 
 
-_X_SCALE = Field(str, "linear", choices=("linear", "log"))
+_SCALE = Field(str, "linear", choices=("linear", "log"))
 
 PLOTS: dict[str, PlotEntry] = {
     "sweep_lines": PlotEntry(
@@ -25,7 +26,7 @@ PLOTS: dict[str, PlotEntry] = {
         {
             "x": Field(str, meaning="a sweep variable, flops or parameters"),
             "x_label": Field(str),
-            "x_scale": _X_SCALE,
+            "x_scale": _SCALE,
             "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
         },
         marks="Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single "
@@ -46,12 +47,22 @@ PLOTS: dict[str, PlotEntry] = {
             "x_label": Field(str),
             "y_label": Field(str),
             "reference": Field(float, None, nullable=True, meaning="a dashed line at this height"),
+            "counts": Field(
+                str, "steps", choices=("steps", "inner_steps"), meaning="what x counts"
+            ),
+            "x_scale": _SCALE,
+            "y_scale": _SCALE,
+            "y_low": Field(float, None, nullable=True, meaning="lower end of the y axis"),
+            "y_high": Field(float, None, nullable=True, meaning="upper end of the y axis"),
+            "center": Field(
+                str, "mean", choices=("mean", "median"), meaning="what the thick line shows"
+            ),
         },
-        marks="Thick: mean; band: ±1 standard error; thin: single seeds.",
+        marks="Thick: {center}; thin: single seeds; band, around a mean: ±1 standard error.",
     ),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",
-        {"x": Field(str, meaning="a sweep variable"), "x_label": Field(str), "x_scale": _X_SCALE},
+        {"x": Field(str, meaning="a sweep variable"), "x_label": Field(str), "x_scale": _SCALE},
         marks="Markers: median of the rounds; bars: from the first to the third quartile.",
     ),
     "three_state_mdp": PlotEntry("untruncated.plots.three_state_mdp:draw", stages=()),

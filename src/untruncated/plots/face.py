@@ -13,7 +13,10 @@ def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame
     parts = [f"{figure.title}. {figure.caption}".strip()]
     if tables:
         rows = pd.concat(tables.values())
-        marks = [lookup("plot", panel.plot["name"], "plot").marks for panel in panels]
+        marks = [
+            lookup("plot", panel.plot["name"], "plot").marks.format_map(panel.plot)
+            for panel in panels
+        ]
         parts += [_scale(figure, rows), *dict.fromkeys(marks), _edges(rows), *_circumstances(rows)]
     return " ".join(part for part in parts if part)
 

@@ -10,6 +10,8 @@ import matplotlib
 _SPARE_COLORS = ("#F0E442", "#999999", "#882255", "#117733")
 _SPARE_MARKERS = ("<", ">", "h", "p")
 BASELINE_COLOR = "black"
+# the second curve of a method and those after it, so that one colour serves them all
+LINE_STYLES = ("-", "--", ":", "-.")
 
 SETTINGS = {
     "axes.grid": True,
@@ -47,6 +49,15 @@ _LOOKS = {
     "block_diagonal": Look("#E69F00", "v"),
     "nonlinear_lru": Look("#56B4E9", "P"),
     "vanilla_rnn": Look("#0072B2", "X"),
+    "pes": Look("#D55E00", "o"),
+    "pes_analytic": Look("#CC79A7", "D"),
+    "es_single": Look("#882255", "h"),
+    "truncated_es": Look("#0072B2", "s"),
+    "full_es": Look("#56B4E9", "P"),
+    "truncated_bptt": Look("#E69F00", "v"),
+    "bptt": Look("#999999", "X"),
+    "rtrl": Look("#000000", "x"),
+    "uoro": Look("#009E73", "^"),
 }
 
 

@@ -15,11 +15,9 @@ from untruncated.plots.axes import (
     span,
     swept_axis,
 )
-from untruncated.plots.style import BASELINE_COLOR, Look, looks
+from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, Look, looks
 
 METRIC = "msre"
-# the second curve of a cell and those after it, so that one colour serves them all
-LINE_STYLES = ("-", "--", ":", "-.")
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:

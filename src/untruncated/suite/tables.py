@@ -1,11 +1,12 @@
 """Tidy tables: one CSV per panel, one row per (configuration, stage, step size, seed, metric).
 
 Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuration` (in words),
-`cell`, `width`, `credit`, `truncation` (empty for RTRL), `x` (the panel's sweep coordinate; empty
-where a curve has none), `flops`, `parameters`, `stage` (tuning, final or baseline), `run` (the
-result file's hash), `steps` (of the run), `step_size`, `at_edge` (the tuned step size is at the end
-of its grid), `machine` (of a measured time), `seed`, `curve_step` and `repeat` (each empty where a
-metric has none), `metric`, `value` (empty if the member diverged), `diverged`.
+`method` (the cell or the estimator), `cell`, `width`, `credit`, `truncation` (empty for RTRL), `x`
+(the panel's sweep coordinate; empty where a curve has none), `flops`, `parameters`, `stage`
+(tuning, final or baseline), `run` (the result file's hash), `steps` (of the run), `step_size`,
+`at_edge` (the tuned step size is at the end of its grid), `machine` (of a measured time), `seed`,
+`curve_step` and `repeat` (each empty where a metric has none), `metric`, `value` (empty if the
+member diverged), `diverged`.
 """
 
 from collections.abc import Iterator
@@ -24,9 +25,9 @@ from untruncated.suite.results import Metric, Result, read_result
 from untruncated.suite.spec import RunSpec
 
 COLUMNS = (
-    "figure panel scale fidelity curve label configuration cell width credit truncation x flops "
-    "parameters stage run steps step_size at_edge machine seed curve_step repeat metric value "
-    "diverged"
+    "figure panel scale fidelity curve label configuration method cell width credit truncation x "
+    "flops parameters stage run steps step_size at_edge machine seed curve_step repeat metric "
+    "value diverged"
 ).split()
 WHOLE_NUMBERS = "width truncation flops parameters steps seed curve_step repeat".split()
 _MEMBER_AXES = {"step_size", "seed", "repeat", "agent"}
@@ -98,6 +99,7 @@ def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
             "curve": point.curve,
             "label": point.label,
             "configuration": point.configuration,
+            "method": point.fields.get("estimator", cell).get("name"),
             "cell": cell.get("name"),
             "width": cell.get("width"),
             "credit": credit.get("name"),
