@@ -1,0 +1,161 @@
+"""Plays our games and the package's side by side, from the same state and with the same actions."""
+
+import functools
+import warnings
+from typing import NamedTuple
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import popgym.envs
+import pytest
+
+from untruncated.environments.popgym.registry import make
+
+EPISODES = 20
+QUICK_COMPILE = {"xla_backend_optimization_level": 1}
+
+
+class Play(NamedTuple):
+    """Episodes along axis 0, steps along axis 1; observations have one step more, the reset's."""
+
+    raw: np.ndarray
+    observation: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+
+
+def package_environment(name, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # labyrinths warn that they are no good benchmark
+        environment = getattr(popgym.envs, name)()
+    first, _ = environment.reset(seed=seed)
+    return environment, first
+
+
+@functools.partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
+def play(game, states, actions, optimal):
+    """Our game: all episodes in one scan; `optimal` says whose actions are taken."""
+
+    def episode(state, actions):
+        def step(state, given):
+            best = game.optimal_action(state).astype(given.dtype)
+            action = jnp.where(optimal, best, given)
+            state, shown = game.step(state, action)
+            return state, (state, shown, action)
+
+        _, (later, shown, taken) = jax.lax.scan(step, state, actions)
+        states = jax.tree.map(
+            lambda first, rest: jnp.concatenate([jnp.asarray(first)[None], rest]), state, later
+        )
+        return jax.vmap(raw_features(game))(states), shown, taken
+
+    return jax.vmap(episode)(states, actions)
+
+
+def raw_features(game):
+    def features(state):
+        leaves = jax.tree.leaves(game.raw_observation(state))
+        return jnp.concatenate([jnp.ravel(leaf).astype(float) for leaf in leaves])
+
+    return features
+
+
+class Parity:
+    """One environment in both versions, reset by the package's own code with several seeds."""
+
+    def __init__(self, name, import_state):
+        self.game = make(name)
+        self.name = name
+        seeds = range(EPISODES)
+        self.starts = [import_state(package_environment(name, seed)[0]) for seed in seeds]
+        rng = np.random.default_rng(0)
+        shape = (EPISODES, self.game.longest)
+        self.random_actions = rng.integers(self.game.actions, size=shape, dtype=np.int32)
+
+    def ours(self, starts, actions, optimal=False):
+        """Our play from the given states, and the actions taken."""
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)
+        raw, shown, taken = play(self.game, stacked, actions, optimal)
+        # Observations after a step; the reset's is checked by its raw observation.
+        parts = (raw, shown.observation, shown.reward, shown.terminated, shown.truncated)
+        return Play(*map(np.asarray, parts)), np.asarray(taken)
+
+    def packages(self, actions):
+        """The package's play of the same episodes."""
+        return [
+            package_episode(*package_environment(self.name, seed), episode)
+            for seed, episode in enumerate(actions)
+        ]
+
+    @functools.cached_property
+    def random_packages(self):
+        return self.packages(self.random_actions)
+
+    def check_random(self):
+        require_equal(self.ours(self.starts, self.random_actions)[0], self.random_packages)
+
+    def check_optimal(self):
+        """Requires equal play; returns what the package pays for it, one return per episode."""
+        ours, taken = self.ours(self.starts, self.random_actions, optimal=True)
+        packages = self.packages(taken)
+        require_equal(ours, packages)
+        return np.array([episode.reward.sum() for episode in packages])
+
+    def check_that_it_notices(self, broken):
+        """Starting states that are off by a little must not pass for the package's."""
+        starts = [broken(jax.tree.map(np.array, start)) for start in self.starts]
+        with pytest.raises(AssertionError):
+            require_equal(self.ours(starts, self.random_actions)[0], self.random_packages)
+
+
+def package_episode(environment, first, actions):
+    """Plays until the episode ends."""
+    space = environment.observation_space
+    raw, flat, rewards, ends = [features(first)], [], [], []
+    for action in actions:
+        seen, reward, terminated, truncated, _ = environment.step(
+            packages_action(environment, action)
+        )
+        raw.append(features(seen))
+        flat.append(gymnasium.spaces.utils.flatten(space, seen))
+        rewards.append(reward)
+        ends.append((terminated, truncated))
+        if terminated or truncated:
+            break
+    terminated, truncated = np.array(ends).T
+    return Play(np.array(raw), np.array(flat), np.array(rewards), terminated, truncated)
+
+
+def packages_action(environment, action):
+    space = environment.action_space
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        return np.unravel_index(action, space.nvec)
+    return int(action)
+
+
+def features(raw):
+    return np.hstack([np.ravel(part) for part in raw]) if isinstance(raw, tuple) else np.ravel(raw)
+
+
+def require_equal(ours, packages):
+    for number, theirs in enumerate(packages):
+        steps = len(theirs.reward)
+        mine = Play(*(part[number] for part in ours))
+        assert theirs.terminated[-1] or theirs.truncated[-1], "no whole episode"
+        for field in ("terminated", "truncated"):
+            np.testing.assert_array_equal(
+                getattr(mine, field)[:steps], getattr(theirs, field), f"{field}, episode {number}"
+            )
+        np.testing.assert_allclose(
+            mine.reward[:steps], theirs.reward, rtol=0, atol=1e-5 * np.abs(theirs.reward).max()
+        )
+        np.testing.assert_allclose(mine.raw[: steps + 1], theirs.raw, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(mine.observation[:steps], theirs.observation, rtol=0, atol=1e-5)
+
+
+@pytest.fixture(scope="session")
+def parity():
+    return functools.cache(Parity)
