@@ -14,7 +14,7 @@ import pytest
 from untruncated.environments.popgym.registry import make
 
 EPISODES = 20
-QUICK_COMPILE = {"xla_backend_optimization_level": 1}
+QUICK_COMPILE = {"xla_backend_optimization_level": 0}
 
 
 class Play(NamedTuple):
@@ -71,9 +71,6 @@ class Parity:
         self.name = name
         seeds = range(EPISODES)
         self.starts = [import_state(package_environment(name, seed)[0]) for seed in seeds]
-        rng = np.random.default_rng(0)
-        shape = (EPISODES, self.game.longest)
-        self.random_actions = rng.integers(self.game.actions, size=shape, dtype=np.int32)
 
     def ours(self, starts, actions, optimal=False):
         """Our play from the given states, and the actions taken."""
@@ -91,24 +88,31 @@ class Parity:
         ]
 
     @functools.cached_property
-    def random_packages(self):
-        return self.packages(self.random_actions)
+    def random(self):
+        """Random actions, and the package's play of them."""
+        rng = np.random.default_rng(0)
+        shape = (EPISODES, self.game.longest)
+        actions = rng.integers(self.game.actions, size=shape, dtype=np.int32)
+        return actions, self.packages(actions)
 
-    def check_random(self):
-        require_equal(self.ours(self.starts, self.random_actions)[0], self.random_packages)
+    @functools.cached_property
+    def optimal(self):
+        """Our game's optimal actions, and the package's play of them."""
+        _, taken = self.ours(self.starts, np.zeros((EPISODES, self.game.longest), np.int32), True)
+        return taken, self.packages(taken)
 
-    def check_optimal(self):
-        """Requires equal play; returns what the package pays for it, one return per episode."""
-        ours, taken = self.ours(self.starts, self.random_actions, optimal=True)
-        packages = self.packages(taken)
-        require_equal(ours, packages)
+    def check(self, policy):
+        """Requires equal play by "random" or "optimal"; returns the package's returns."""
+        actions, packages = getattr(self, policy)
+        require_equal(self.ours(self.starts, actions)[0], packages)
         return np.array([episode.reward.sum() for episode in packages])
 
     def check_that_it_notices(self, broken):
         """Starting states that are off by a little must not pass for the package's."""
         starts = [broken(jax.tree.map(np.array, start)) for start in self.starts]
         with pytest.raises(AssertionError):
-            require_equal(self.ours(starts, self.random_actions)[0], self.random_packages)
+            for actions, packages in (self.random, self.optimal):
+                require_equal(self.ours(starts, actions)[0], packages)
 
 
 def package_episode(environment, first, actions):

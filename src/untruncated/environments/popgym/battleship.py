@@ -12,7 +12,7 @@ from untruncated.environments.popgym.rendering import board, side_by_side
 from untruncated.environments.protocol import TimeStep, first_time_step
 
 SHIPS = (2, 3, 3, 4)
-DECKS = sum(SHIPS)
+SHIP_CELLS = sum(SHIPS)
 
 
 class State(NamedTuple):
@@ -86,9 +86,9 @@ class Battleship:
         target = jnp.arange(self.actions, dtype=jnp.int32) == action
         hit = jnp.any(target & state.ships & ~state.shot)
         state = State(state.ships, state.shot | target, state.hits + hit, hit, state.t + 1)
-        miss = jnp.float32(-1 / (self.actions - DECKS))
-        reward = jnp.where(hit, jnp.float32(1 / DECKS), miss)
-        terminated, truncated = state.hits == DECKS, state.t >= self.longest
+        miss = jnp.float32(-1 / (self.actions - SHIP_CELLS))
+        reward = jnp.where(hit, jnp.float32(1 / SHIP_CELLS), miss)
+        terminated, truncated = state.hits == SHIP_CELLS, state.t >= self.longest
         return state, TimeStep(self._observation(state), reward, terminated, truncated)
 
     def raw_observation(self, state: State) -> Bool[Array, ""]:
