@@ -14,7 +14,7 @@ import pytest
 from untruncated.environments.popgym.registry import make
 
 EPISODES = 20
-QUICK_COMPILE = {"xla_backend_optimization_level": 0}
+FLAT: dict[type, dict[bytes, np.ndarray]] = {}
 
 
 class Play(NamedTuple):
@@ -35,24 +35,26 @@ def package_environment(name, seed):
     return environment, first
 
 
-@functools.partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
 def play(game, states, actions, optimal):
     """Our game: all episodes in one scan; `optimal` says whose actions are taken."""
 
-    def episode(state, actions):
-        def step(state, given):
-            best = game.optimal_action(state).astype(given.dtype)
-            action = jnp.where(optimal, best, given)
-            state, shown = game.step(state, action)
-            return state, (state, shown, action)
-
-        _, (later, shown, taken) = jax.lax.scan(step, state, actions)
-        states = jax.tree.map(
-            lambda first, rest: jnp.concatenate([jnp.asarray(first)[None], rest]), state, later
+    def step(carry, given):
+        states, ended = carry
+        # Ways through a maze are costly: none is looked for once every episode has ended.
+        actions = jax.lax.cond(
+            optimal & ~jnp.all(ended),
+            lambda: jax.vmap(game.optimal_action)(states).astype(given.dtype),
+            lambda: given,
         )
-        return jax.vmap(raw_features(game))(states), shown, taken
+        states, shown = jax.vmap(game.step)(states, actions)
+        return (states, ended | shown.terminated | shown.truncated), (states, shown, actions)
 
-    return jax.vmap(episode)(states, actions)
+    states = jax.tree.map(jnp.asarray, states)
+    ended = jnp.zeros(actions.shape[0], bool)
+    _, (later, shown, taken) = jax.lax.scan(step, (states, ended), actions.T)
+    raw = jax.vmap(jax.vmap(raw_features(game)))
+    raw = jnp.concatenate([jax.vmap(raw_features(game))(states)[None], raw(later)])
+    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), (raw, shown, taken))
 
 
 def raw_features(game):
@@ -61,6 +63,13 @@ def raw_features(game):
         return jnp.concatenate([jnp.ravel(leaf).astype(float) for leaf in leaves])
 
     return features
+
+
+# Most games take longer to compile than to run; looking for ways through mazes does not.
+play_compiled_quickly, play_compiled_well = (
+    jax.jit(play, static_argnums=0, compiler_options={"xla_backend_optimization_level": level})
+    for level in (0, 1)
+)
 
 
 class Parity:
@@ -75,7 +84,8 @@ class Parity:
     def ours(self, starts, actions, optimal=False):
         """Our play from the given states, and the actions taken."""
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)
-        raw, shown, taken = play(self.game, stacked, actions, optimal)
+        run = play_compiled_well if "Labyrinth" in self.name else play_compiled_quickly
+        raw, shown, taken = run(self.game, stacked, actions, optimal)
         # Observations after a step; the reset's is checked by its raw observation.
         parts = (raw, shown.observation, shown.reward, shown.terminated, shown.truncated)
         return Play(*map(np.asarray, parts)), np.asarray(taken)
@@ -117,20 +127,27 @@ class Parity:
 
 def package_episode(environment, first, actions):
     """Plays until the episode ends."""
-    space = environment.observation_space
     raw, flat, rewards, ends = [features(first)], [], [], []
     for action in actions:
         seen, reward, terminated, truncated, _ = environment.step(
             packages_action(environment, action)
         )
         raw.append(features(seen))
-        flat.append(gymnasium.spaces.utils.flatten(space, seen))
+        flat.append(flattened(environment, seen))
         rewards.append(reward)
         ends.append((terminated, truncated))
         if terminated or truncated:
             break
     terminated, truncated = np.array(ends).T
     return Play(np.array(raw), np.array(flat), np.array(rewards), terminated, truncated)
+
+
+def flattened(environment, seen):
+    """Gymnasium's flattening, once per observation that occurs."""
+    known, key = FLAT.setdefault(type(environment), {}), features(seen).tobytes()
+    if key not in known:
+        known[key] = gymnasium.spaces.utils.flatten(environment.observation_space, seen)
+    return known[key]
 
 
 def packages_action(environment, action):

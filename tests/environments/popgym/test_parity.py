@@ -10,6 +10,7 @@ from untruncated.environments.popgym import (
     battleship,
     concentration,
     count_recall,
+    labyrinth,
     minesweeper,
     repeat_first,
 )
@@ -55,6 +56,12 @@ def mines(package):
     return minesweeper.State(cells, around, np.zeros_like(cells), np.int8(0), START)
 
 
+def maze(package):
+    explored = package.explored.astype(bool)
+    grid, position = package.maze.grid.astype(np.int8), np.array(package.position, np.int32)
+    return labyrinth.State(grid, position, explored, np.int32(4), START)
+
+
 def card_off(index, kinds):
     """A state whose deck has another card at one place."""
 
@@ -97,6 +104,14 @@ def number_off(state):
     return state
 
 
+def wall_off(state):
+    """A free cell near the start is a wall."""
+    row, column = np.clip(state.position, 1, state.grid.shape[0] - 2)
+    around = state.grid[row - 1 : row + 2, column - 1 : column + 2]
+    around.flat[around.argmin()] = 1
+    return state
+
+
 # Per family: how its state is read from the package's, and how it can be off by a little.
 GAMES = {
     "RepeatFirst": (suits, [card_off(0, 4), card_off(-1, 4)]),
@@ -107,9 +122,11 @@ GAMES = {
     "Concentration": (table, [card_off(0, 2), card_off(-1, 2)]),
     "Battleship": (ships, [ship_cell_off]),
     "MineSweeper": (mines, [mine_off, number_off]),
+    "LabyrinthEscape": (maze, [wall_off]),
+    "LabyrinthExplore": (maze, [wall_off]),
 }
 BROKEN = [(family, broken) for family, (_, all_broken) in GAMES.items() for broken in all_broken]
-BEST_IS_ONE = set(GAMES) - {"HigherLower"}
+BEST_IS_ONE = set(GAMES) - {"HigherLower", "LabyrinthEscape", "LabyrinthExplore"}
 
 
 @pytest.fixture
