@@ -35,11 +35,11 @@ def statistics(grid, start, goal):
     return jnp.sum(passages == 1), jnp.sum(straight), steps[tuple(goal)], reached
 
 
-def mazelibs(rooms, hunt_order="random"):
+def mazelibs(rooms, mazes, hunt_order="random"):
     """Grids, starts and goals as the package's reset asks mazelib for them."""
     random.seed(0)
     made = []
-    for _ in range(MAZES // 2):
+    for _ in range(mazes):
         maze = Maze()
         maze.generator = HuntAndKill(rooms, rooms, hunt_order)
         maze.generate()
@@ -54,19 +54,19 @@ def ours(keys, rooms):
     return grids, *jax.vmap(lambda key: random_entrances(key, rooms))(keys)
 
 
-@pytest.mark.parametrize("rooms", [5, 9])
-def test_mazes_follow_mazelibs_law(rooms):
-    made = ours(jax.random.split(jax.random.key(0), MAZES), rooms)
+@pytest.mark.parametrize(("rooms", "mazes"), [(5, 1000), (9, 500)])
+def test_mazes_follow_mazelibs_law(rooms, mazes):
+    made = ours(jax.random.split(jax.random.key(0), mazes), rooms)
     mine = list(map(np.asarray, statistics(*made)))
-    theirs = list(map(np.asarray, statistics(*mazelibs(rooms))))
+    theirs = list(map(np.asarray, statistics(*mazelibs(rooms, mazes // 2))))
     # All rooms, the walls between them on a tree, start and goal.
     assert (mine[3] == 2 * rooms**2 + 1).all() and (theirs[3] == 2 * rooms**2 + 1).all()
-    assert len(np.unique(made[0], axis=0)) > 0.99 * MAZES
+    assert len(np.unique(made[0], axis=0)) > 0.99 * mazes
     for a, b in zip(mine[:3], theirs[:3], strict=True):
         assert stats.ks_2samp(a, b).pvalue > 1e-3
         assert abs(a.mean() - b.mean()) < 4 * np.sqrt(a.var() / len(a) + b.var() / len(b))
     # A slightly different law is noticed: hunting row by row.
-    other = list(map(np.asarray, statistics(*mazelibs(rooms, "serpentine"))))
+    other = list(map(np.asarray, statistics(*mazelibs(rooms, mazes // 2, "serpentine"))))
     assert min(stats.ks_2samp(a, b).pvalue for a, b in zip(mine[:3], other[:3], strict=True)) < 1e-3
 
 

@@ -64,7 +64,7 @@ class CountRecall:
         return state, first_time_step(self._observation(state))
 
     def step(self, state: State, action: Int[Array, ""]) -> tuple[State, TimeStep]:
-        reward = win_or_lose(action == self.optimal_action(state), 1 / self.longest)
+        reward = win_or_lose(action == self._count(state), 1 / self.longest)
         t = state.t + 1
         counts = state.counts + self._counted(state.values[t])
         state = State(state.values, state.queries, counts, t)
@@ -78,15 +78,19 @@ class CountRecall:
         return jnp.stack([state.values[state.t], state.queries[state.t]])
 
     def optimal_action(self, state: State) -> Int32[Array, ""]:
-        # A sum over a one-hot vector is faster than an index.
-        return jnp.sum(state.counts * self._counted(state.queries[state.t]))
+        return self._count(state)
 
     def render(self, state: State) -> str:
         names, t = SYMBOLS[self.kinds], int(state.t)
         value, query = names[state.values[t]], names[state.queries[t]]
         return f"sees {value}, asked for {query}   truth: {query} was shown " + _times(
-            int(self.optimal_action(state))
+            int(self._count(state))
         )
+
+    def _count(self, state: State) -> Int32[Array, ""]:
+        """How often the card asked for was shown."""
+        # A sum over a one-hot vector is faster than an index.
+        return jnp.sum(state.counts * self._counted(state.queries[state.t]))
 
     def _counted(self, value: Int[Array, ""]) -> Int32[Array, " kinds"]:
         return jax.nn.one_hot(value, self.kinds, dtype=jnp.int32)
