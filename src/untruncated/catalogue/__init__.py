@@ -6,10 +6,12 @@ from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
 from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
 from untruncated.catalogue.plots import PLOTS
+from untruncated.catalogue.popgym import POPGYM
 from untruncated.catalogue.programs import PROGRAMS
 
 KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
+    "control_environment": POPGYM,
     "credit": CREDITS,
     "environment": ENVIRONMENTS,
     "learner": LEARNERS,
