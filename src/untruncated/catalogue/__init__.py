@@ -7,11 +7,13 @@ from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
 from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
 from untruncated.catalogue.estimators import ESTIMATORS, OPTIMISERS
 from untruncated.catalogue.plots import PLOTS
+from untruncated.catalogue.popgym import POPGYM
 from untruncated.catalogue.problems import PROBLEMS
 from untruncated.catalogue.programs import PROGRAMS
 
 KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
+    "control_environment": POPGYM,
     "credit": CREDITS,
     "environment": ENVIRONMENTS,
     "estimator": ESTIMATORS,

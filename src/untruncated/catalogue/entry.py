@@ -140,9 +140,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class EnvironmentEntry(Entry):
-    """An environment; `observation_size` computes its number of features from its fields."""
+    """An environment, with the sizes of what is seen and done as formulas of its fields.
+
+    `observation_size(fields)` is the number of features. `actions(fields)` is the number of
+    discrete actions: 0 in a prediction problem, None if the action is a real vector.
+    """
 
     observation_size: Callable[[Mapping[str, Any]], int] = lambda fields: 0
+    actions: Callable[[Mapping[str, Any]], int | None] = lambda fields: 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Protocol
 
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 
@@ -26,8 +27,14 @@ class TimeStep(NamedTuple):
     truncated: Bool[Array, "*batch"]
 
 
+def first_time_step(observation: Float[Array, " features"]) -> TimeStep:
+    """What a reset shows: an observation, no reward yet, nothing ended."""
+    no = jnp.zeros((), bool)
+    return TimeStep(observation, jnp.zeros((), observation.dtype), no, no)
+
+
 class Environment(Protocol):
-    """Pure functions over an explicit state, which also carries the random key.
+    """Pure functions over an explicit state, which also carries the random key if steps draw.
 
     An implementation holds its constants in a frozen dataclass, so that it is hashable and can be
     closed over by compiled functions. A prediction problem without actions has the same two
