@@ -10,11 +10,13 @@ class PlotEntry(Entry):
     """A plot; `stages` says which runs of a configuration it shows. A drawing shows none.
 
     `marks` explains what is drawn and may name the plot's fields in braces. Panels share one
-    legend, except where a plot has its own.
+    legend, except where a plot has its own. `curve_metric` has values along the run; a field
+    `metric` names another one.
     """
 
     stages: tuple[str, ...] = ("tuning", "final")
     marks: str = ""
+    curve_metric: str | None = None
     shares_legend: bool = True
 
 
@@ -59,6 +61,20 @@ PLOTS: dict[str, PlotEntry] = {
             ),
         },
         marks="Thick: {center}; thin: single seeds; band, around a mean: ±1 standard error.",
+    ),
+    "surface_paths": PlotEntry(
+        "untruncated.plots.surface_paths:draw",
+        {
+            "x_label": Field(str, meaning="the first outer parameter"),
+            "y_label": Field(str, meaning="the second outer parameter"),
+            "color_label": Field(str),
+            "low": Field(float, meaning="lower end of the colours"),
+            "high": Field(float, meaning="upper end of the colours"),
+            "start_x": Field(float, meaning="where the paths start"),
+            "start_y": Field(float, meaning="where the paths start"),
+        },
+        marks="Lines: θ along the run, one seed each, from the star to the dot.",
+        curve_metric="theta",
     ),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",

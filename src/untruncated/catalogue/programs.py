@@ -21,7 +21,7 @@ class ProgramEntry(Entry):
     A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
     no `tuning_stage`, its step sizes are given. One that measures several things side by side takes
     a list of them, called `members`, each with the components `member_parts`. One that measures
-    time wants `all_cores` for itself.
+    time wants `all_cores` for itself. One that is not `random` takes one seed, whatever the figure.
     """
 
     components: tuple[str, ...] = ()
@@ -31,6 +31,7 @@ class ProgramEntry(Entry):
     members: str = ""
     member_parts: tuple[str, ...] = ()
     all_cores: bool = False
+    random: bool = True
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -90,6 +91,18 @@ PROGRAMS: dict[str, ProgramEntry] = {
         members="agents",
         member_parts=("cell", "credit"),
         all_cores=True,
+    ),
+    "outer_surface": ProgramEntry(
+        "untruncated.programs.outer_surface:build",
+        {
+            "steps": Field(int, minimum=2, maximum=140, meaning="points of either parameter"),
+            "low": Field(float, meaning="smallest value of either parameter"),
+            "high": Field(float, meaning="largest value of either parameter"),
+            **COMMON,
+        },
+        components=("problem",),
+        tuned=False,
+        random=False,
     ),
     "meta_optimisation": ProgramEntry(
         "untruncated.programs.meta_optimisation:build",

@@ -239,20 +239,23 @@ class _Expansion:
         raw = dict(mapping(panel["baseline"], where, required=("label", "program")))
         label = Field(str).coerce(raw.pop("label"), f"{where}.label")
         setting = self._setting(panel, ("final",))
+        program = lookup("program", raw["program"], f"{where}.program")
         inherited = {
-            key: setting.run[key] for key in ("environment", "precision") if key in setting.run
+            key: setting.run[key]
+            for key in (*program.components, "precision")
+            if key in setting.run
         }
         spec = {**inherited, "steps": self.scale.need("steps"), **raw}
-        learner = component("learner", setting.run.get("learner"), "shared.learner")
-        # the line would be of another return
-        if spec.get("discount", learner["discount"]) != learner["discount"]:
-            raise CatalogueError(
-                f"{where}.discount", f"must be the learner's, {learner['discount']}"
-            )
-        spec["discount"] = learner["discount"]
-        return label, [
-            resolve_run({**spec, "seeds": block}, where) for block in setting.final_seeds
-        ]
+        if "discount" in program.fields:
+            learner = component("learner", setting.run.get("learner"), "shared.learner")
+            # the line would be of another return
+            if spec.get("discount", learner["discount"]) != learner["discount"]:
+                raise CatalogueError(
+                    f"{where}.discount", f"must be the learner's, {learner['discount']}"
+                )
+            spec["discount"] = learner["discount"]
+        blocks = setting.final_seeds if program.random else [[setting.first_seed("final")]]
+        return label, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
 
 
 def _check_x(x: str, points: list[Point], where: str) -> None:

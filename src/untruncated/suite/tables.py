@@ -5,7 +5,8 @@ Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuratio
 (the panel's sweep coordinate; empty where a curve has none), `flops`, `parameters`, `stage`
 (tuning, final or baseline), `run` (the result file's hash), `steps` (of the run), `step_size`,
 `at_edge` (the tuned step size is at the end of its grid), `machine` (of a measured time), `seed`,
-`curve_step` and `repeat` (each empty where a metric has none), `metric`, `value` (empty if the
+`curve_step`, `repeat`, `theta_0`, `theta_1`, `trajectory_step` and `parameter` (each empty where a
+metric has none), `metric`, `value` (empty if the
 member diverged), `diverged`.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
@@ -26,11 +28,13 @@ from untruncated.suite.spec import RunSpec
 
 COLUMNS = (
     "figure panel scale fidelity curve label configuration method cell width credit truncation x "
-    "flops parameters stage run steps step_size at_edge machine seed curve_step repeat metric "
-    "value diverged"
+    "flops parameters stage run steps step_size at_edge machine seed curve_step repeat theta_0 "
+    "theta_1 trajectory_step parameter metric value diverged"
 ).split()
-WHOLE_NUMBERS = "width truncation flops parameters steps seed curve_step repeat".split()
-_MEMBER_AXES = {"step_size", "seed", "repeat", "agent"}
+WHOLE_NUMBERS = (
+    "width truncation flops parameters steps seed curve_step repeat trajectory_step parameter"
+).split()
+_MEMBER_AXES = {"step_size", "seed", "repeat", "agent", "theta_0", "theta_1"}
 
 
 def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
@@ -91,7 +95,9 @@ def _seeds(run: RunSpec) -> str:
 
 def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
     """The rows of a panel's table, without the columns that are the same for all."""
-    x, curve_metric = panel.plot.get("x"), panel.plot.get("metric")
+    x = panel.plot.get("x")
+    of_plot = lookup("plot", panel.plot["name"], "plot").curve_metric
+    curve_metric = panel.plot.get("metric", of_plot)
     for point in panel.points:
         cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
         fixed = {
