@@ -95,7 +95,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
     "outer_surface": ProgramEntry(
         "untruncated.programs.outer_surface:build",
         {
-            "steps": Field(int, minimum=2, maximum=140, meaning="points of either parameter"),
+            "steps": Field(int, minimum=2, maximum=120, meaning="points of either parameter"),
             "low": Field(float, meaning="smallest value of either parameter"),
             "high": Field(float, meaning="largest value of either parameter"),
             **COMMON,
