@@ -57,7 +57,8 @@ class OuterSurface:
         return _advance(self, carry)
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
-        return {"loss": Metric(("theta_1", "theta_0"), np.asarray(carry.loss))}
+        # A picture needs no more digits, and a result file must stay small.
+        return {"loss": Metric(("theta_1", "theta_0"), np.asarray(carry.loss, np.float32))}
 
     def diverged(self, carry: Carry) -> list[dict[str, Any]]:
         return []
