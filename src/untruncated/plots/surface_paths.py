@@ -23,7 +23,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         cmap="Greys",
         rasterized=True,
     )
-    axes.figure.colorbar(mesh, ax=axes, label=plot["color_label"], pad=0.02)
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
+    bar.ax.set_title(plot["color_label"], fontsize=7)
     paths = table[(table["stage"] == "final") & (table["metric"] == "theta")]
     look = looks(list(paths["method"].unique()))
     for curve in paths["curve"].unique():
