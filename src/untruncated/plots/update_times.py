@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator
 
 from untruncated.plots.axes import span, swept_axis
 from untruncated.plots.style import looks
@@ -40,7 +39,5 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
                 label=label,
             )
     swept_axis(axes, plot["x_label"], plot["x_scale"], xs)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_ylim(bottom=0)
     axes.set_ylabel("time per update (µs)")
