@@ -62,6 +62,7 @@ def test_x_may_count_inner_steps_and_the_thick_line_may_be_a_median():
             for seed, value in losses.items()
         ]
         + [{**base, "metric": "inner_steps_per_iteration", "value": 10}]
+        + [{**base, "metric": "particles", "value": 4}]
     )
     plot = LINEAR | {"metric": "loss_curve", "y_label": "loss", "counts": "inner_steps"}
     axes = Figure().subplots()
@@ -70,3 +71,17 @@ def test_x_may_count_inner_steps_and_the_thick_line_may_be_a_median():
     np.testing.assert_allclose(thick.get_xydata(), [[50, 2], [100, 2]])
     assert not axes.collections
     assert axes.get_ylim()[1] == 50
+    learning_curves.draw(axes, table, plot | {"counts": "particle_steps"})
+    mean = [line for line in axes.lines if line.get_label() == "PES"][-1]
+    np.testing.assert_allclose(mean.get_xydata(), [[200, 11], [400, 11]])
+
+
+def test_many_curves_of_one_method_get_a_colour_each_and_few_get_a_line_style_each():
+    def rows(methods):
+        return pd.DataFrame({"curve": [f"c{i}" for i in range(len(methods))], "method": methods})
+
+    many = learning_curves.curve_looks(rows(["pes"] * 5))
+    assert len({tuple(color) for color, _ in many.values()}) == 5
+    few = learning_curves.curve_looks(rows(["pes", "pes", "uoro"]))
+    assert few["c0"][0] == few["c1"][0] != few["c2"][0]
+    assert [style for _, style in few.values()] == ["-", "--", "-"]

@@ -50,7 +50,10 @@ PLOTS: dict[str, PlotEntry] = {
             "y_label": Field(str),
             "reference": Field(float, None, nullable=True, meaning="a dashed line at this height"),
             "counts": Field(
-                str, "steps", choices=("steps", "inner_steps"), meaning="what x counts"
+                str,
+                "steps",
+                choices=("steps", "inner_steps", "particle_steps"),
+                meaning="what x counts",
             ),
             "x_scale": _SCALE,
             "y_scale": _SCALE,

@@ -6,27 +6,28 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, looks
+from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, looks, shades
 
-INNER_STEPS = "inner_steps_per_iteration"
+# the metrics that a step is multiplied by, for what x counts
+FACTORS = {
+    "steps": (),
+    "inner_steps": ("inner_steps_per_iteration",),
+    "particle_steps": ("inner_steps_per_iteration", "particles"),
+}
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel from its table; curves of the same method differ in their line style."""
     finals = table[table["stage"] == "final"]
     rows = finals[finals["metric"] == plot["metric"]]
-    look = looks(list(rows["method"].unique()))
-    drawn: dict[str, int] = {}
-    for curve in rows["curve"].unique():
+    look = curve_looks(rows)
+    for curve, (color, style) in look.items():
         mine = rows[rows["curve"] == curve]
-        method, label = mine["method"].iloc[0], mine["label"].iloc[0]
-        style = LINE_STYLES[drawn.get(method, 0) % len(LINE_STYLES)]
-        drawn[method] = drawn.get(method, 0) + 1
         seeds = mine.pivot(index="curve_step", columns="seed", values="value")
-        if plot["counts"] == "inner_steps":
-            mask = (finals["curve"] == curve) & (finals["metric"] == INNER_STEPS)
+        for factor in FACTORS[plot["counts"]]:
+            mask = (finals["curve"] == curve) & (finals["metric"] == factor)
             seeds.index = seeds.index * finals.loc[mask, "value"].iloc[0]
-        _draw_curve(axes, seeds, look[method].color, style, label, plot["center"])
+        _draw_curve(axes, seeds, color, style, mine["label"].iloc[0], plot["center"])
     if plot["reference"] is not None:
         axes.axhline(plot["reference"], color=BASELINE_COLOR, linestyle="--", linewidth=1)
     axes.set_xscale(plot["x_scale"])
@@ -36,8 +37,20 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     axes.set_ylabel(plot["y_label"])
 
 
+def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
+    """Colour and line style of each curve: its method's colour, or shades if it is one method's."""
+    methods = rows.groupby("curve", sort=False)["method"].first()
+    if methods.nunique() == 1 and len(methods) > len(LINE_STYLES):
+        return {c: (s, "-") for c, s in zip(methods.index, shades(len(methods)), strict=True)}
+    look, drawn = looks(list(methods.unique())), methods.groupby(methods).cumcount()
+    return {
+        curve: (look[method].color, LINE_STYLES[drawn[curve] % len(LINE_STYLES)])
+        for curve, method in methods.items()
+    }
+
+
 def _draw_curve(
-    axes: Axes, seeds: pd.DataFrame, color: str, style: str, label: str, center: str
+    axes: Axes, seeds: pd.DataFrame, color: Any, style: str, label: str, center: str
 ) -> None:
     axes.plot(seeds.index, seeds, color=color, alpha=0.25, linewidth=0.5)
     middle = getattr(seeds, center)(axis=1, skipna=False)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top
+from untruncated.plots.style import shades
 
 METRIC = "msre"
 MARKERS = "os^Dv<>PX*"
@@ -19,7 +19,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     rows = table[(table["stage"] == "tuning") & (table["metric"] == METRIC)]
     summary = summarise(rows)
     curves = list(summary["curve"].unique())
-    colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.92, len(curves)))
+    colors = shades(len(curves))
     top = highest_shown(summary["mean"])
     for index, curve in enumerate(curves):
         points = summary[summary["curve"] == curve].sort_values("step_size")

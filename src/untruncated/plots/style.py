@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import matplotlib
+import numpy as np
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 _SPARE_COLORS = ("#F0E442", "#999999", "#882255", "#117733")
@@ -71,6 +72,11 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
         for index, name in enumerate(unknown)
     }
     return {name: _LOOKS.get(name) or spare[name] for name in names}
+
+
+def shades(count: int) -> list[tuple]:
+    """Colours for a row of like things, from dark to light."""
+    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.92, count)))
 
 
 @contextmanager

@@ -152,6 +152,7 @@ class MetaOptimisation:
             "inner_steps_per_iteration": Metric(
                 (), np.asarray(self.estimator.inner_steps(self.problem))
             ),
+            "particles": Metric((), np.asarray(self.particles)),
         }
         if stride := self.trajectory_stride:
             thetas = np.where(lost[..., None], np.nan, np.asarray(carry.thetas))

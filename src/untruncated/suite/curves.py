@@ -31,6 +31,7 @@ class Scale:
 
     name: str
     steps: int | None = None
+    particle_steps: int | None = None
     step_sizes: list[float] | None = None
     final_blocks: int | None = None
     lists: Mapping[str, list] = field(default_factory=dict)
@@ -128,7 +129,7 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
             "flops": flops(spec["cell"], credit, inputs),
             "parameters": parameters(spec["cell"], inputs),
         }
-    spec["steps"] = setting.scale.need("steps")
+    spec["steps"] = _steps(spec, setting.scale, where)
     if program.members:
         # one run measures all points of the panel: see `gather`
         fields, tuning, finals = spec, None, []
@@ -145,6 +146,18 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
         tuning=tuning,
         finals=finals if "final" in setting.stages else [],
     )
+
+
+def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
+    """The scale's steps, or as many tens of iterations as its budget of particle steps allows.
+
+    An iteration costs particles × truncation of them. At least ten iterations are made.
+    """
+    if scale.particle_steps is None:
+        return scale.need("steps")
+    estimator = component("estimator", spec.get("estimator"), f"{where}.estimator")
+    each = estimator.get("particles", 1) * estimator.get("truncation", 1)
+    return 10 * max(1, scale.particle_steps // (10 * each))
 
 
 def _runs(

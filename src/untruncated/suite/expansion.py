@@ -23,6 +23,7 @@ from untruncated.suite.widths import component
 _FIGURE_KEYS = ("paper", "title", "caption", "shared", "seeds", "scales", "panels", "claims")
 _SCALE_KEYS = (
     "steps",
+    "particle_steps",
     "step_sizes",
     "final_blocks",
     "lists",
@@ -145,9 +146,11 @@ class _Expansion:
         whole, sizes = Field(int, minimum=1), Field(float, minimum=0)
         numbers = {
             key: whole.coerce(raw[key], f"{where}.{key}")
-            for key in ("steps", "final_blocks")
+            for key in ("steps", "particle_steps", "final_blocks")
             if key in raw
         }
+        if "steps" in raw and "particle_steps" in raw:
+            raise CatalogueError(f"{where}.particle_steps", "stands beside steps: give one of them")
         if "step_sizes" in raw:
             numbers["step_sizes"] = number_list(raw["step_sizes"], sizes, f"{where}.step_sizes")
         return Scale(
