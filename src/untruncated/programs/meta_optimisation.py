@@ -17,15 +17,15 @@ from untruncated.catalogue.metric import Metric
 from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
 from untruncated.problems.protocol import Problem
+from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline
+from untruncated.programs.divergence import NEVER, divergence_records, lost_bins
 
 # Inner steps of one particle that take as long as a step of online prediction, about.
 PARTICLE_STEPS = 50
 # Parameters are recorded along the way if they are few, and at fewer points if many members are.
 TRAJECTORY_PARAMETERS = 32
 TRAJECTORY_NUMBERS = 5000
-# For what runs once: half the time to compile, the same numbers.
-QUICK_COMPILE = {"xla_backend_optimization_level": 1}
 
 
 class Member(NamedTuple):
@@ -117,7 +117,9 @@ class MetaOptimisation:
         def member(key: PRNGKeyArray) -> Member:
             theta = self.problem.initial_theta(_stream(key, "theta"))
             estimator = self.estimator.init(self.problem, theta, _stream(key, "start"))
-            return Member(theta, self.optimiser.init(theta), estimator, jnp.asarray(-1, jnp.int32))
+            return Member(
+                theta, self.optimiser.init(theta), estimator, jnp.asarray(NEVER, jnp.int32)
+            )
 
         members = jax.vmap(member)(keys)
         shape = (len(self.step_sizes), len(self.seeds), self.timeline.bins)
@@ -139,9 +141,7 @@ class MetaOptimisation:
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
         members = ("step_size", "seed")
-        # A run whose members have all diverged stops early; what was not computed is not zero.
-        diverged_at = np.asarray(carry.members.diverged_at)[..., None]
-        lost = (diverged_at >= 0) & (np.asarray(self.timeline.bin_ends) > diverged_at)
+        lost = lost_bins(np.asarray(carry.members.diverged_at), self.timeline.bin_ends)
         curve = np.where(lost, np.nan, np.asarray(carry.losses))
         last = max(1, self.timeline.bins // 10)
         metrics = {
@@ -162,16 +162,9 @@ class MetaOptimisation:
         return metrics
 
     def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        steps = np.asarray(carry.members.diverged_at)
-        return [
-            {
-                "step_size": self.step_sizes[i],
-                "seed": self.seeds[j],
-                "step": int(steps[i, j]),
-                "reason": "the outer parameters or their loss are not finite",
-            }
-            for i, j in np.argwhere(steps >= 0)
-        ]
+        reason = "the outer parameters or their loss are not finite"
+        diverged_at = np.asarray(carry.members.diverged_at)
+        return divergence_records(diverged_at, self.step_sizes, self.seeds, reason)
 
 
 def _stream(key: PRNGKeyArray, use: str) -> PRNGKeyArray:
