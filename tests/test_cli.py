@@ -110,3 +110,28 @@ def test_unknown_panels_and_figures(command, name):
     code, _, err = command("table", name)
     assert code == 1
     assert "unknown panel" in err
+
+
+def test_show_prints_one_episode(command):
+    code, out, err = command("show", "CountRecallEasy", "--policy", "optimal", "--seed", "3")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert len(lines) == 53
+    assert lines[0].startswith("reset ")
+    assert lines[-1] == "terminated after 51 steps, return +1.0000"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("CountRecalEasy",), "unknown value 'CountRecalEasy' (did you mean 'CountRecallEasy'?)"),
+        (("RepeatFirstEasy", "--fidelity", "reference"), "environment.fidelity"),
+        (("PositionOnlyPendulumEasy", "--policy", "optimal"), "no optimal policy"),
+        (("RepeatFirstEasy", "--steps", "0"), "--steps must be at least 1, not 0"),
+    ],
+)
+def test_show_refuses_what_it_cannot_show(command, arguments, message):
+    code, out, err = command("show", *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ") and message in err
+    assert "Traceback" not in err

@@ -1,4 +1,4 @@
-"""The command line: `untruncated run | table | plot | status | verify`."""
+"""The command line: `untruncated run | table | plot | status | verify | show`."""
 
 import argparse
 import sys
@@ -68,6 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="check every result file")
     verify.set_defaults(command=_verify, name="verify")
 
+    show = commands.add_parser("show", help="print one episode of an environment as text")
+    show.add_argument("environment", help="e.g. CountRecallEasy")
+    show.add_argument("--policy", default="random", choices=("random", "optimal"))
+    show.add_argument("--seed", type=int, default=0)
+    show.add_argument("--steps", type=int, help="break off after so many; default: to the end")
+    show.add_argument("--fidelity", default="exact", help="exact or reference")
+    show.set_defaults(command=_show, name="show")
+
     for command in (run, table, plot, status, verify):
         command.add_argument(
             "--results", type=Path, help="default: results, at smoke results/smoke"
@@ -131,6 +139,24 @@ def _verify(options: argparse.Namespace) -> int:
     from untruncated.suite.status import verify_results
 
     return verify_results((options.results or Path("results")) / "runs")
+
+
+def _show(options: argparse.Namespace) -> int:
+    from untruncated.catalogue import lookup
+
+    if options.steps is not None and options.steps < 1:
+        raise SuiteError(f"--steps must be at least 1, not {options.steps}")
+    try:
+        entry = lookup("control_environment", options.environment, "environment")
+        game = entry.load()(**entry.resolve({"fidelity": options.fidelity}, "environment"))
+        from untruncated.environments.popgym.transcript import transcript
+
+        lines = transcript(game, options.policy, options.seed, options.steps)
+    except ValueError as error:
+        raise SuiteError(str(error)) from error
+    for line in lines:
+        print(line)
+    return 0
 
 
 if __name__ == "__main__":

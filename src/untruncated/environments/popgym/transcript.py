@@ -1,0 +1,82 @@
+"""One episode as text: what was seen, what was true, what was done and what it paid."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from untruncated.environments.popgym.protocol import Game
+
+POLICIES = ("random", "optimal")
+
+
+def transcript(game: Game, policy: str, seed: int, steps: int | None = None) -> Iterator[str]:
+    """The lines of one episode; after `steps` steps it breaks off, if it has not ended before.
+
+    Args:
+        game: the environment.
+        policy: "random", or "optimal" for `game.optimal_action`.
+        seed: what the episode and the random actions are drawn from.
+        steps: None for the whole episode.
+
+    Raises:
+        ValueError: if the game has no known optimal policy, or `policy` is neither of the two.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"policy must be {' or '.join(POLICIES)}, not {policy!r}")
+    if policy == "optimal" and not hasattr(game, "optimal_action"):
+        raise ValueError(f"no optimal policy of {type(game).__name__} is known: take random")
+    return _lines(game, policy, seed, steps)
+
+
+def _lines(game: Game, policy: str, seed: int, steps: int | None) -> Iterator[str]:
+    reset_key, actions_key = jax.random.split(jax.random.key(seed))
+    state, _ = jax.jit(game.reset)(reset_key)
+    step = jax.jit(game.step)
+    choose = jax.jit(game.optimal_action) if policy == "optimal" else None
+    yield from _paragraph("reset", game.render(_concrete(state)))
+    total = 0.0
+    for t in range(1, min(game.longest, steps or game.longest) + 1):
+        drawn = _random_action(game, jax.random.fold_in(actions_key, t))
+        action = choose(state) if choose else drawn
+        state, shown = step(state, action)
+        total += float(shown.reward)
+        head = f"step {t}: action {_named(action)}, reward {float(shown.reward):+.4f}"
+        yield from _paragraph(head, game.render(_concrete(state)))
+        if shown.terminated or shown.truncated:
+            how = "terminated" if shown.terminated else "truncated"
+            yield f"{how} after {t} steps, return {total:+.4f}"
+            return
+    yield f"broken off after {t} steps, return so far {total:+.4f}"
+
+
+def _paragraph(head: str, rendered: str) -> Iterator[str]:
+    """One line if it fits, else the head and what follows, indented."""
+    if "\n" in rendered:
+        yield head
+        yield from (f"    {line}" for line in rendered.splitlines())
+    else:
+        yield f"{head:<36} {rendered}"
+
+
+def _random_action(game: Game, key: PRNGKeyArray) -> Array:
+    if game.actions is None:
+        return jax.random.uniform(key, (1,), minval=-2, maxval=2)
+    return jax.random.randint(key, (), 0, game.actions)
+
+
+def _named(action: Array) -> str:
+    return str(int(action)) if action.ndim == 0 else f"{float(action[0]):+.2f}"
+
+
+def _concrete(state: Any) -> Any:
+    """NumPy arrays in the place of all but keys: they can be read one by one, fast."""
+
+    def leaf(array: Array) -> Any:
+        is_key = jnp.issubdtype(array.dtype, jax.dtypes.prng_key)
+        return array if is_key else np.asarray(array)
+
+    return jax.tree.map(leaf, state)

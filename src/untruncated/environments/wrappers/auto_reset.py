@@ -1,0 +1,56 @@
+"""One episode after the other, each started by a reset of its own."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int32, PRNGKeyArray
+
+from untruncated.environments.protocol import TimeStep
+from untruncated.environments.wrappers.only_if import only_if
+from untruncated.environments.wrappers.wrapper import Wrapper
+
+
+class State(NamedTuple):
+    """The state inside, and what its end would otherwise take away.
+
+    Attributes:
+        key: the base key; it never changes.
+        inner: the state inside, after a reset if the last step ended an episode.
+        episodes: number of finished episodes.
+        last_observation: what the last step showed before any reset: after a truncation, the
+            observation whose value the return still needs.
+    """
+
+    key: PRNGKeyArray
+    inner: Any
+    episodes: Int32[Array, ""]
+    last_observation: Float[Array, " features"]
+
+
+@dataclass(frozen=True)
+class AutoReset(Wrapper):
+    """Resets in the step that ends an episode; every episode has a new key.
+
+    That step shows the reward and the flags of the end together with the first observation of the
+    next episode. Under `jax.vmap` every copy draws a reset where one copy needs it;
+    `VectorisedAutoReset` draws as many as are needed.
+    """
+
+    def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
+        inner, shown = self.environment.reset(jax.random.fold_in(key, 0))
+        return State(key, inner, jnp.int32(0), shown.observation), shown
+
+    def step(self, state: State, action: Array) -> tuple[State, TimeStep]:
+        inner, shown = self.environment.step(state.inner, action)
+        ended = shown.terminated | shown.truncated
+        episodes = state.episodes + ended
+
+        def restarted(_: Any) -> tuple[Any, Array]:
+            start, first = self.environment.reset(jax.random.fold_in(state.key, episodes))
+            return start, first.observation
+
+        start, observation = only_if(ended, restarted, (inner, shown.observation))
+        state = State(state.key, start, episodes, shown.observation)
+        return state, shown._replace(observation=observation)

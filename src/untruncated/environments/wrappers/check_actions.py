@@ -1,0 +1,37 @@
+"""Illegal actions as errors, for debugging."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from jax.experimental import checkify
+from jaxtyping import Array, PRNGKeyArray
+
+from untruncated.environments.protocol import TimeStep
+from untruncated.environments.wrappers.wrapper import Wrapper
+
+
+@dataclass(frozen=True)
+class CheckActions(Wrapper):
+    """Checks that a discrete action is one of the actions, and a real one finite.
+
+    The code that steps must be transformed by `jax.experimental.checkify.checkify`, whose
+    `error.throw()` then raises for an illegal action. Without this wrapper such an action passes
+    for some legal one.
+    """
+
+    def reset(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
+        return self.environment.reset(key)
+
+    def step(self, state: Any, action: Array) -> tuple[Any, TimeStep]:
+        if self.actions is None:
+            checkify.check(
+                jnp.all(jnp.isfinite(action)), "illegal action {action}: not finite", action=action
+            )
+        else:
+            checkify.check(
+                jnp.all((action >= 0) & (action < self.actions)),
+                "illegal action {action}: the actions are 0 to " + str(self.actions - 1),
+                action=action,
+            )
+        return self.environment.step(state, action)

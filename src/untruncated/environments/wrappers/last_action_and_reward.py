@@ -1,0 +1,49 @@
+"""The last action and the last reward as features of the observation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from untruncated.environments.protocol import TimeStep
+from untruncated.environments.wrappers.wrapper import Wrapper
+
+
+@dataclass(frozen=True)
+class LastActionAndReward(Wrapper):
+    """Appends the action, one-hot if it is discrete, then the reward; all zeros after a reset.
+
+    Place it inside `AutoReset`, or a first observation will show how the last episode ended.
+
+    Attributes:
+        reward: whether to append the reward as well.
+    """
+
+    reward: bool = True
+
+    @property
+    def observation_size(self) -> int:
+        return self.environment.observation_size + (self.actions or 1) + self.reward
+
+    def reset(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
+        state, shown = self.environment.reset(key)
+        appended = self.observation_size - self.environment.observation_size
+        nothing = jnp.zeros((*shown.observation.shape[:-1], appended), shown.observation.dtype)
+        return state, self._appended(shown, nothing)
+
+    def step(self, state: Any, action: Array) -> tuple[Any, TimeStep]:
+        state, shown = self.environment.step(state, action)
+        dtype = shown.observation.dtype
+        if self.actions is None:
+            features = action.astype(dtype)
+        else:
+            features = jax.nn.one_hot(action, self.actions, dtype=dtype)
+        if self.reward:
+            features = jnp.concatenate([features, shown.reward[..., None].astype(dtype)], axis=-1)
+        return state, self._appended(shown, features)
+
+    def _appended(self, shown: TimeStep, features: Array) -> TimeStep:
+        observation = jnp.concatenate([shown.observation, features], axis=-1)
+        return shown._replace(observation=observation)

@@ -1,0 +1,92 @@
+"""Copies side by side, each restarted when its episode ends, from resets drawn in advance."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
+
+from untruncated.environments.protocol import TimeStep
+from untruncated.environments.wrappers.only_if import only_if
+from untruncated.environments.wrappers.vectorised import Vectorised
+
+
+class State(NamedTuple):
+    """The copies, and resets for them.
+
+    Attributes:
+        key: the base key; it never changes.
+        inner: states of the copies, after a reset where the last step ended an episode.
+        pool: states and first observations of resets that were drawn in advance.
+        used: how many of them, from the first on, have been used.
+        pools: number of pools drawn so far.
+        last_observation: what the last step showed before any reset.
+    """
+
+    key: PRNGKeyArray
+    inner: Any
+    pool: tuple[Any, Float[Array, "pool features"]]
+    used: Int32[Array, ""]
+    pools: Int32[Array, ""]
+    last_observation: Float[Array, "copies features"]
+
+
+@dataclass(frozen=True)
+class VectorisedAutoReset(Vectorised):
+    """Shows what as many `AutoReset` would show, for the cost of the resets that are needed.
+
+    Each reset in the pool is used at most once and drawn independently of the actions, so starts
+    are exactly independent. When fewer are left than there are copies, a new pool is drawn.
+
+    Attributes:
+        copies: number of copies.
+        pool_per_copy: resets drawn at once, as a multiple of `copies`; at least 2.
+    """
+
+    pool_per_copy: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pool_per_copy < 2:
+            raise ValueError(f"pool_per_copy must be at least 2: got {self.pool_per_copy}")
+
+    def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
+        pools_key, copies_key = jax.random.split(key)
+        inner, shown = super().reset(copies_key)
+        none = jnp.int32(0)
+        pool = self._drawn(pools_key, none)
+        return State(pools_key, inner, pool, none, none + 1, shown.observation), shown
+
+    def _drawn(self, key: PRNGKeyArray, number: Int32[Array, ""]) -> tuple[Any, Array]:
+        keys = jax.random.split(jax.random.fold_in(key, number), self.pool_per_copy * self.copies)
+        states, shown = jax.vmap(self.environment.reset)(keys)
+        return states, shown.observation
+
+    def step(self, state: State, action: Array) -> tuple[State, TimeStep]:
+        inner, shown = super().step(state.inner, action)
+        ended = shown.terminated | shown.truncated
+
+        def restart(carry: Any) -> Any:
+            now, pool, used, pools = carry
+            now = _replaced(now, pool, used, ended)
+            used = used + jnp.sum(ended, dtype=jnp.int32)
+            low = used > (self.pool_per_copy - 1) * self.copies
+            pool = only_if(low, lambda _: self._drawn(state.key, pools), pool)
+            return now, pool, jnp.where(low, 0, used), pools + low
+
+        carry = ((inner, shown.observation), state.pool, state.used, state.pools)
+        (start, observation), *rest = only_if(jnp.any(ended), restart, carry)
+        state = State(state.key, start, *rest, shown.observation)
+        return state, shown._replace(observation=observation)
+
+
+def _replaced(now: Any, pool: Any, used: Int32[Array, ""], ended: Bool[Array, " copies"]) -> Any:
+    """The copies that have ended, replaced by the next resets of the pool."""
+    index = jnp.maximum(used + jnp.cumsum(ended) - 1, 0)
+
+    def leaf(old: Array, new: Array) -> Array:
+        mask = ended.reshape(-1, *[1] * (old.ndim - 1))
+        return jnp.where(mask, new[index], old)
+
+    return jax.tree.map(leaf, now, pool)

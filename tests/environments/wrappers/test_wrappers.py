@@ -1,0 +1,286 @@
+"""Each wrapper on a stream whose statistics are known, alone and as copies side by side."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import checkify
+
+from untruncated.environments import wrappers
+from untruncated.environments.popgym.registry import make
+from untruncated.environments.protocol import TimeStep, first_time_step
+from untruncated.environments.wrappers import (
+    AutoReset,
+    CheckActions,
+    EpisodeStatistics,
+    LastActionAndReward,
+    NormaliseObservations,
+    ScaleRewards,
+    Vectorised,
+    VectorisedAutoReset,
+)
+
+quick = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+class State(NamedTuple):
+    start: jax.Array
+    t: jax.Array
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Shows (start + t, 100 · t); pays start · t; the start is one of 0 .. 999.
+
+    Terminates after three steps if the start is even; if it is odd, is truncated after four.
+    """
+
+    observation_size = 2
+    actions = 3
+
+    def reset(self, key):
+        start = jax.random.key_data(key)[1] % 1000
+        state = State(start.astype(jnp.float32), jnp.int32(0))
+        return state, first_time_step(self.shown(state))
+
+    def shown(self, state):
+        return jnp.stack([state.start + state.t, 100.0 * state.t])
+
+    def step(self, state, action):
+        state = State(state.start, state.t + 1)
+        even = state.start % 2 == 0
+        return state, TimeStep(
+            self.shown(state), state.start * state.t, even & (state.t == 3), ~even & (state.t == 4)
+        )
+
+
+@partial(quick, static_argnums=(0, 2))
+def rollout(environment, key, steps):
+    """The reset's time step, then all others, and the states before and after each step."""
+    state, first = environment.reset(key)
+    copies = first.reward.shape
+
+    def step(state, t):
+        action = jnp.broadcast_to(t % 3, copies).astype(jnp.int32)
+        after, shown = environment.step(state, action)
+        return after, (shown, after)
+
+    _, (shown, states) = jax.lax.scan(step, state, jnp.arange(steps))
+    return first, shown, states
+
+
+def numpy_rollout(environment, seed=0, steps=40):
+    def leaf(array):
+        is_key = jnp.issubdtype(array.dtype, jax.dtypes.prng_key)
+        return array if is_key else np.asarray(array)
+
+    return jax.tree.map(leaf, rollout(environment, jax.random.key(seed), steps))
+
+
+def test_last_action_and_reward():
+    environment = LastActionAndReward(Counter())
+    first, shown, _ = numpy_rollout(environment, steps=3)
+    assert environment.observation_size == first.observation.size == 6
+    np.testing.assert_array_equal(first.observation[2:], 0)
+    np.testing.assert_array_equal(shown.observation[:, 2:5], np.eye(3))
+    np.testing.assert_array_equal(shown.observation[:, 5], shown.reward)
+    plain_first, plain, _ = numpy_rollout(Counter(), steps=3)
+    np.testing.assert_array_equal(first.observation[:2], plain_first.observation)
+    np.testing.assert_array_equal(shown.observation[:, :2], plain.observation)
+    np.testing.assert_array_equal(shown.reward, plain.reward)
+    only_action, _, _ = numpy_rollout(LastActionAndReward(Counter(), reward=False), steps=3)
+    assert only_action.observation.shape == (5,)
+
+
+def test_a_real_action_is_appended_as_it_is():
+    environment = LastActionAndReward(make("PositionOnlyPendulumEasy"))
+    state, first = environment.reset(jax.random.key(0))
+    _, shown = environment.step(state, jnp.array([0.7]))
+    assert environment.observation_size == first.observation.size == 4
+    assert shown.observation[2] == jnp.float32(0.7)
+    assert shown.observation[3] == shown.reward
+
+
+def test_inside_an_auto_reset_no_action_of_the_last_episode_is_shown():
+    _, shown, _ = numpy_rollout(AutoReset(LastActionAndReward(Counter())))
+    ended = shown.terminated | shown.truncated
+    np.testing.assert_array_equal(shown.observation[ended, 2:], 0)
+    np.testing.assert_array_equal(shown.observation[~ended, 2:5].sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("copies", [None, 3])
+def test_observations_are_normalised_by_all_that_was_seen(copies):
+    plain = AutoReset(Counter()) if copies is None else Vectorised(AutoReset(Counter()), copies)
+    first, shown, _ = numpy_rollout(plain)
+    scaled_first, scaled, states = numpy_rollout(NormaliseObservations(plain))
+    seen = np.concatenate([first.observation[None], shown.observation])
+    normalised = np.concatenate([scaled_first.observation[None], scaled.observation])
+    for t in range(len(seen)):
+        past = seen[: t + 1].reshape(-1, 2).astype(np.float64)
+        expected = (seen[t] - past.mean(axis=0)) / np.sqrt(past.var(axis=0) + 1e-8)
+        np.testing.assert_allclose(normalised[t], expected, atol=2e-4)
+    # Statistics have the shape of one observation, whatever the number of copies.
+    assert states.moments.mean.shape == states.moments.squares.shape == (40, 2)
+    last = jax.tree.map(lambda leaf: leaf[-1], states.moments)
+    np.testing.assert_allclose(last.variance, seen.reshape(-1, 2).var(axis=0), rtol=1e-4)
+    np.testing.assert_array_equal(scaled.reward, shown.reward)
+
+
+def test_the_reference_shares_one_mean_and_variance_among_features():
+    plain = AutoReset(Counter())
+    first, shown, _ = numpy_rollout(plain)
+    _, scaled, states = numpy_rollout(NormaliseObservations(plain, fidelity="reference"))
+    everything = np.concatenate([first.observation[None], shown.observation])
+    assert states.moments.mean.shape == (40,)
+    np.testing.assert_allclose(states.moments.mean[-1], everything.mean(), rtol=1e-4)
+    np.testing.assert_allclose(states.moments.variance[-1], everything.var(), rtol=1e-4)
+    expected = (everything[-1] - everything.mean()) / everything.std()
+    np.testing.assert_allclose(scaled.observation[-1], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("copies", [None, 3])
+def test_rewards_are_scaled_by_the_spread_of_discounted_returns(copies):
+    plain = AutoReset(Counter()) if copies is None else Vectorised(AutoReset(Counter()), copies)
+    _, shown, _ = numpy_rollout(plain)
+    _, scaled, _ = numpy_rollout(ScaleRewards(plain, discount=0.9))
+    discounted, history = 0.0, []
+    for t, reward in enumerate(shown.reward):
+        discounted = 0.9 * discounted + reward.astype(np.float64)
+        history.append(discounted)
+        expected = reward / np.sqrt(np.var(history) + 1e-8)
+        np.testing.assert_allclose(scaled.reward[t], expected, rtol=2e-4)
+        discounted = np.where(shown.terminated[t] | shown.truncated[t], 0.0, discounted)
+    np.testing.assert_array_equal(scaled.observation, shown.observation)
+
+
+@pytest.mark.parametrize("copies", [None, 3])
+def test_statistics_of_finished_episodes(copies):
+    plain = AutoReset(Counter()) if copies is None else Vectorised(AutoReset(Counter()), copies)
+    _, shown, states = numpy_rollout(EpisodeStatistics(plain))
+    rewards = shown.reward.reshape(40, -1)
+    ended = (shown.terminated | shown.truncated).reshape(40, -1)
+    for copy in range(rewards.shape[1]):
+        total, length, last = 0.0, 0, (0.0, 0, 0)
+        for t in range(40):
+            total, length = total + rewards[t, copy], length + 1
+            if ended[t, copy]:
+                last, total, length = (total, length, last[2] + 1), 0.0, 0
+            found = [
+                np.reshape(field, (40, -1))[t, copy]
+                for field in (states.last_return, states.last_length, states.finished)
+            ]
+            np.testing.assert_allclose(found, last, rtol=1e-6)
+    assert states.finished.max() > 8
+
+
+def test_every_episode_starts_by_a_reset_of_its_own():
+    first, shown, states = numpy_rollout(AutoReset(Counter()), steps=400)
+    ended = shown.terminated | shown.truncated
+    starts = np.append(first.observation[0], shown.observation[ended, 0])
+    assert ended.sum() > 100
+    # Of 1000 possible starts: nearly all differ, where a cached reset would repeat one.
+    assert len(np.unique(starts)) > 0.85 * len(starts)
+    np.testing.assert_array_equal(shown.observation[ended, 1], 0)
+    # Three steps if the start is even, four and a truncation if it is odd.
+    begins = np.append(0, np.flatnonzero(ended)[:-1] + 1)
+    lengths = np.flatnonzero(ended) - begins + 1
+    np.testing.assert_array_equal(lengths, np.where(starts[:-1] % 2 == 0, 3, 4))
+    np.testing.assert_array_equal(shown.truncated[ended], starts[:-1] % 2 == 1)
+    # What the episode showed last is kept for bootstrapping.
+    np.testing.assert_array_equal(states.last_observation[ended, 1], 100 * lengths)
+    np.testing.assert_array_equal(states.last_observation[~ended], shown.observation[~ended])
+    np.testing.assert_array_equal(shown.reward[ended], starts[:-1] * lengths)
+
+
+def test_a_copy_shows_what_it_shows_alone():
+    key = jax.random.key(3)
+    first, shown, _ = rollout(Vectorised(AutoReset(Counter()), 3), key, 40)
+    for copy, copy_key in enumerate(jax.random.split(key, 3)):
+        alone_first, alone, _ = rollout(AutoReset(Counter()), copy_key, 40)
+        both = zip(
+            jax.tree.leaves((first, shown)), jax.tree.leaves((alone_first, alone)), strict=True
+        )
+        for together, single in both:
+            axis = together.ndim - single.ndim
+            assert axis == 1
+            taken = jnp.take(together, copy, axis=0 if together.shape[0] == 3 else 1)
+            np.testing.assert_array_equal(taken, single)
+
+
+def test_resets_drawn_in_advance_are_used_once_and_in_time():
+    environment = VectorisedAutoReset(Counter(), copies=16, pool_per_copy=2)
+    first, shown, states = numpy_rollout(environment, steps=200)
+    ended = shown.terminated | shown.truncated
+    assert ended.sum() > 800 and states.pools[-1] > 25
+    np.testing.assert_array_equal(shown.observation[ended, 1], 0)
+    for copy in range(16):
+        stop = ended[:, copy]
+        starts = np.append(first.observation[copy, 0], shown.observation[stop, copy, 0])
+        lengths = np.diff(np.append(-1, np.flatnonzero(stop)))
+        np.testing.assert_array_equal(lengths, np.where(starts[:-1] % 2 == 0, 3, 4))
+        np.testing.assert_array_equal(states.last_observation[stop, copy, 1], 100 * lengths)
+    # Starts are uniform: none is handed out more often than chance has it.
+    starts = np.append(first.observation[:, 0], shown.observation[ended, 0])
+    counts = np.bincount(starts.astype(int), minlength=1000)
+    expected = len(starts) / 1000
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    assert 800 < statistic < 1200
+
+
+def test_seeds_in_a_further_batch_show_what_they_show_alone():
+    environment = VectorisedAutoReset(Counter(), copies=4, pool_per_copy=2)
+    keys = jax.random.split(jax.random.key(5), 3)
+    batch = jax.vmap(lambda key: rollout(environment, key, 40))(keys)
+    for seed in range(3):
+        alone = rollout(environment, keys[seed], 40)
+        np.testing.assert_array_equal(batch[1].observation[seed], alone[1].observation)
+
+
+@pytest.mark.parametrize("action", [-1, 3, 200])
+def test_an_illegal_action_is_an_error(action):
+    environment = CheckActions(Counter())
+    state, _ = environment.reset(jax.random.key(0))
+    step = jax.jit(checkify.checkify(environment.step))
+    error, _ = step(state, jnp.int32(action))
+    with pytest.raises(checkify.JaxRuntimeError, match=rf"illegal action {action}: .* 0 to 2"):
+        error.throw()
+    for legal in range(3):
+        error, (_, shown) = step(state, jnp.int32(legal))
+        error.throw()
+        np.testing.assert_array_equal(
+            shown.observation, Counter().step(state, legal)[1].observation
+        )
+
+
+def test_a_torque_that_is_not_finite_is_an_error():
+    environment = CheckActions(make("PositionOnlyPendulumEasy"))
+    state, _ = environment.reset(jax.random.key(0))
+    step = jax.jit(checkify.checkify(environment.step))
+    step(state, jnp.array([5.0]))[0].throw()
+    with pytest.raises(checkify.JaxRuntimeError, match="not finite"):
+        step(state, jnp.array([jnp.nan]))[0].throw()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Vectorised(Counter(), 0), "copies must be at least 1: got 0"),
+        (lambda: VectorisedAutoReset(Counter(), 2, 1), "pool_per_copy must be at least 2: got 1"),
+        (lambda: ScaleRewards(Counter(), 1.5), r"discount must be in \[0, 1\]: got 1.5"),
+        (lambda: NormaliseObservations(Counter(), "exakt"), "'exact' or 'reference', not 'exakt'"),
+    ],
+)
+def test_bad_constants_are_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_every_wrapper_is_exported_and_passes_on_the_sizes():
+    for name in wrappers.__all__:
+        wrapper = getattr(wrappers, name)(Counter())
+        assert wrapper.actions == 3
+        assert wrapper.observation_size == (6 if name == "LastActionAndReward" else 2)
