@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "src" / "untruncated"
-LEARNING = {"cells", "environments", "estimators", "layers", "problems", "agents"}
+LEARNING = {"cells", "datasets", "environments", "estimators", "layers", "problems", "agents"}
 ALLOWED = {
     "catalogue": set(),
     "cells": set(),
     "environments": set(),
+    "datasets": set(),
     "estimators": {"cells"},
     "layers": {"cells", "estimators"},
-    "problems": {"cells", "environments"},
+    "problems": {"cells", "environments", "datasets"},
     "agents": {"cells", "estimators", "environments"},
     "programs": LEARNING | {"catalogue"},
     "suite": {"catalogue"},
     "plots": {"suite", "catalogue"},
 }
 ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "suite": {"programs"}}
-LAZY = ["cells", "environments", "estimators", "layers", "problems"]
+LAZY = ["cells", "datasets", "environments", "estimators", "layers", "problems"]
 
 
 @pytest.mark.parametrize(

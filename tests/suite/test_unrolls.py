@@ -86,6 +86,21 @@ def test_what_does_not_fit_is_named(fields, message):
         _resolve(**fields)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"estimator": {**PES, "truncation": 30}}, "estimator.truncation: must divide 1000"),
+        ({"problem": "influence_balancing"}, "problem.horizon: must be a number"),
+        ({"step_sizes": [0.1]}, "unknown field 'step_sizes'"),
+        ({"problem": {"name": "character_lstm", "text": "latin"}}, "problem.text: unknown value"),
+    ],
+)
+def test_what_cannot_be_compared_with_a_gradient_is_named(fields, message):
+    variance = {"program": "estimator_variance", "estimator": PES, "seeds": [0]}
+    with pytest.raises(CatalogueError, match=message):
+        resolve_run({"problem": "character_lstm", **variance, **fields})
+
+
 def test_a_problem_without_derivatives_takes_evolution_strategies_alone(monkeypatch):
     entry = replace(PROBLEMS["toy_regression"], differentiable=lambda fields: False)
     monkeypatch.setitem(PROBLEMS, "toy_regression", entry)
@@ -93,6 +108,10 @@ def test_a_problem_without_derivatives_takes_evolution_strategies_alone(monkeypa
     with pytest.raises(CatalogueError, match="needs derivatives") as raised:
         _resolve(estimator={**PES, "name": "pes_analytic"})
     assert raised.value.problem.endswith("Allowed: full_es, truncated_es, pes, es_single")
+    variance = {"program": "estimator_variance", "problem": "toy_regression", "seeds": [0]}
+    with pytest.raises(CatalogueError, match="truth: 'bptt' needs derivatives"):
+        resolve_run({**variance, "estimator": PES})
+    resolve_run({**variance, "estimator": PES, "truth": "full_es"})
 
 
 def test_a_truncation_that_does_not_divide_is_allowed_where_fidelity_is_exact():

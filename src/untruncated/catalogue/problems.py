@@ -58,4 +58,20 @@ PROBLEMS: dict[str, ProblemEntry] = {
             "unroll_loss": _unroll_loss("sum"),
         },
     ),
+    "character_lstm": ProblemEntry(
+        "untruncated.problems.character_lstm:CharacterLSTM",
+        {
+            "horizon": _horizon(1000),
+            "text": Field(
+                str,
+                "english",
+                choices=("english", "penn_treebank", "random", "repeated"),
+                meaning="what is predicted; the Penn Treebank must be on the machine",
+            ),
+            "units": Field(int, 5, minimum=1),
+            "embedding": Field(int, 5, minimum=1),
+            "vocabulary": Field(int, 50, minimum=1),
+            "unroll_loss": _unroll_loss("sum"),
+        },
+    ),
 }

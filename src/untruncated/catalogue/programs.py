@@ -126,4 +126,19 @@ PROGRAMS: dict[str, ProgramEntry] = {
         tuning_stage=False,
         objective="loss",
     ),
+    "estimator_variance": ProgramEntry(
+        "untruncated.programs.estimator_variance:build",
+        {
+            "theta_seed": Field(int, 0, minimum=0, maximum=2**31 - 1, meaning="draws θ"),
+            "truth": Field(
+                str, "bptt", choices=("bptt", "full_es"), meaning="what estimates are compared with"
+            ),
+            "truth_particles": Field(int, 5000, minimum=2, multiple_of=2, meaning="of full_es"),
+            "truth_sigma": Field(float, 1e-3, above=0, meaning="of full_es"),
+            **COMMON,
+            "fidelity": _UNROLL_FIDELITY,
+        },
+        components=("problem", "estimator"),
+        tuned=False,
+    ),
 }

@@ -60,7 +60,9 @@ def weighted(
     weights: Float[Array, "pairs parameters"], differences: Float[Array, " pairs"], sigma: float
 ) -> Float[Array, " parameters"]:
     """1/(N σ²) Σ w (L⁺ - L⁻) over the N/2 pairs."""
-    return differences @ weights / (2 * weights.shape[0] * sigma**2)
+    # a matrix product would draw the perturbations again, out of order
+    total = (weights * differences[:, None]).sum(axis=0)
+    return total / (2 * weights.shape[0] * sigma**2)
 
 
 def particle_thetas(theta: "Theta", noise: Float[Array, "pairs parameters"]) -> "Theta":

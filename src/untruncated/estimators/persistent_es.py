@@ -136,10 +136,9 @@ class PES:
         (noise, found), after = advance_particles(
             problem, theta, state, split_key(key), self.sigma, self.truncation
         )
-        # ξ_t of the part before a reset, which the state after it no longer has
-        gradient = weighted(state.accumulators + noise, found.before, self.sigma)
-        if problem.horizon is not None:
-            gradient += weighted(noise, found.after, self.sigma)
+        # (ξ_{t-1} + ε) L of the part before the inner problem ended, ε L of the part after
+        gradient = weighted(state.accumulators, found.before, self.sigma)
+        gradient += weighted(noise, found.before + found.after, self.sigma)
         if problem.unroll_loss == "telescoped":
             gradient -= weighted(state.accumulators, state.previous, self.sigma)
         return ravel_pytree(theta)[1](gradient), after

@@ -32,6 +32,7 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
         )
     _check_groups(fields, horizon, where)
     _check_evaluation(fields, horizon, where)
+    _check_truth(fields, horizon, where)
 
 
 def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, where: str) -> None:
@@ -78,3 +79,24 @@ def _check_evaluation(fields: Mapping[str, Any], horizon: int | None, where: str
         )
     if horizon is not None and steps is not None and steps > horizon:
         raise CatalogueError(f"{where}.evaluation_steps", f"must be at most {horizon}, not {steps}")
+
+
+def _check_truth(fields: Mapping[str, Any], horizon: int | None, where: str) -> None:
+    """Estimates are summed over a whole inner problem and compared with its gradient."""
+    if "truth" not in fields:
+        return
+    name, truncation = fields["problem"]["name"], fields["estimator"].get("truncation", 1)
+    if horizon is None:
+        raise CatalogueError(
+            f"{where}.problem.horizon", f"must be a number: problem {name!r} would never end"
+        )
+    if horizon % truncation:
+        raise CatalogueError(
+            f"{where}.estimator.truncation",
+            f"must divide {horizon}, the steps of an inner problem, not {truncation}",
+        )
+    if fields["truth"] == "bptt" and not PROBLEMS[name].differentiable(fields["problem"]):
+        raise CatalogueError(
+            f"{where}.truth",
+            f"'bptt' needs derivatives, which problem {name!r} does not have. Allowed: full_es",
+        )
