@@ -28,6 +28,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             mask = (finals["curve"] == curve) & (finals["metric"] == factor)
             seeds.index = seeds.index * finals.loc[mask, "value"].iloc[0]
         _draw_curve(axes, seeds, color, style, mine["label"].iloc[0], plot["center"])
+    if any(style == "-" for _, style in look.values()) and len(look) > len(LINE_STYLES):
+        axes.legend(fontsize=6)  # shades are told apart within their panel only
     if plot["reference"] is not None:
         axes.axhline(plot["reference"], color=BASELINE_COLOR, linestyle="--", linewidth=1)
     axes.set_xscale(plot["x_scale"])
