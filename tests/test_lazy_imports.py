@@ -23,7 +23,14 @@ ALLOWED = {
     "plots": {"suite", "catalogue"},
 }
 ALLOWED_FOR_TYPES = {"suite": {"programs"}}
-LAZY = ["cells", "environments", "estimators", "layers"]
+LAZY = [
+    "cells",
+    "environments",
+    "environments.popgym",
+    "environments.wrappers",
+    "estimators",
+    "layers",
+]
 
 
 @pytest.mark.parametrize(
