@@ -25,7 +25,16 @@ ALLOWED = {
     "plots": {"suite", "catalogue"},
 }
 ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "suite": {"programs"}}
-LAZY = ["cells", "datasets", "environments", "estimators", "layers", "problems"]
+LAZY = [
+    "cells",
+    "datasets",
+    "environments",
+    "environments.popgym",
+    "environments.wrappers",
+    "estimators",
+    "layers",
+    "problems",
+]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.popgym import POPGYM
-from untruncated.environments import popgym as ours
 from untruncated.environments.popgym.registry import make, names
 
 
@@ -66,8 +65,3 @@ def test_a_variant_that_does_not_exist():
         make("CountRecallEasy", fidelity="exakt")
     with pytest.raises(CatalogueError, match=r"fidelity.*did you mean 'exact'"):
         lookup("control_environment", "CountRecallEasy", "e").resolve({"fidelity": "exakt"}, "e")
-
-
-def test_every_export_exists():
-    for name in ours.__all__:
-        assert getattr(ours, name).__name__ == name

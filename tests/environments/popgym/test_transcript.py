@@ -34,10 +34,10 @@ def cards(*kinds):
 def test_card_games():
     state = repeat_first.State(cards(1, 2), I(1))
     assert make("RepeatFirstEasy").render(state) == "sees ♣   truth: the first card is ♦"
-    state = repeat_first.State(cards(1, 2, 3, 0, 2), I(2))
-    assert RepeatPrevious(1, 4).render(state) == "sees ♥   truth: the answer is nothing yet"
+    state = repeat_first.State(cards(1, 3, 2, 0, 2), I(2))
+    assert RepeatPrevious(1, 4).render(state) == "sees ♣   truth: the answer is nothing yet"
     state = state._replace(t=I(4))
-    assert RepeatPrevious(1, 4).render(state) == "sees ♣   truth: the answer is ♦"
+    assert RepeatPrevious(1, 4).render(state) == "sees ♣   truth: the answer is ♥"
     game = autoencode.Autoencode()
     assert game.render(state) == "sees watch ♣   truth: card 5 of 52, no answer yet"
     assert game.render(state._replace(t=I(102))) == "sees play ♠   truth: the answer is ♦"

@@ -1,6 +1,7 @@
 """One episode as text: what was seen, what was true, what was done and what it paid."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from untruncated.environments.popgym.protocol import Game
+from untruncated.environments.protocol import TimeStep
 
 POLICIES = ("random", "optimal")
 
@@ -34,15 +36,15 @@ def transcript(game: Game, policy: str, seed: int, steps: int | None = None) -> 
 
 def _lines(game: Game, policy: str, seed: int, steps: int | None) -> Iterator[str]:
     reset_key, actions_key = jax.random.split(jax.random.key(seed))
-    state, _ = jax.jit(game.reset)(reset_key)
-    step = jax.jit(game.step)
-    choose = jax.jit(game.optimal_action) if policy == "optimal" else None
+    state, _ = _reset(game, reset_key)
     yield from _paragraph("reset", game.render(_concrete(state)))
     total = 0.0
     for t in range(1, min(game.longest, steps or game.longest) + 1):
-        drawn = _random_action(game, jax.random.fold_in(actions_key, t))
-        action = choose(state) if choose else drawn
-        state, shown = step(state, action)
+        if policy == "optimal":
+            action = _optimal_action(game, state)
+        else:
+            action = _random_action(game, jax.random.fold_in(actions_key, t))
+        state, shown = _step(game, state, action)
         total += float(shown.reward)
         head = f"step {t}: action {_named(action)}, reward {float(shown.reward):+.4f}"
         yield from _paragraph(head, game.render(_concrete(state)))
@@ -51,6 +53,22 @@ def _lines(game: Game, policy: str, seed: int, steps: int | None) -> Iterator[st
             yield f"{how} after {t} steps, return {total:+.4f}"
             return
     yield f"broken off after {t} steps, return so far {total:+.4f}"
+
+
+# Compiled once per game, however many transcripts are made of it.
+@partial(jax.jit, static_argnums=0)
+def _reset(game: Game, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
+    return game.reset(key)
+
+
+@partial(jax.jit, static_argnums=0)
+def _step(game: Game, state: Any, action: Array) -> tuple[Any, TimeStep]:
+    return game.step(state, action)
+
+
+@partial(jax.jit, static_argnums=0)
+def _optimal_action(game: Game, state: Any) -> Array:
+    return game.optimal_action(state)
 
 
 def _paragraph(head: str, rendered: str) -> Iterator[str]:
