@@ -6,11 +6,12 @@ from pathlib import Path
 
 import jax
 
-from benchmarks import online_prediction, popgym
+from benchmarks import gradient_estimation, online_prediction, popgym
 
 if __name__ == "__main__":
     if os.environ.get("NPROC") != "1":
         raise SystemExit("error: set NPROC=1, as `make bench` does: runs take one core each")
     print(f"{platform.processor() or platform.machine()}, {jax.devices()[0].device_kind}, one core")
     online_prediction.report(Path(__file__).resolve().parents[1])
+    gradient_estimation.report()
     popgym.report()

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from untruncated.estimators.unrolled import Clock, UnrollEstimator, check_ends
+from untruncated.estimators.unrolled import Clock, UnrollEstimator
 
 if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, Theta
@@ -29,26 +29,25 @@ class Staggered:
             raise ValueError(f"groups must be at least 1, not {self.groups}")
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Any:
-        check_ends(problem, self)
+        if problem.horizon is None:
+            raise ValueError(f"{problem} never ends, so there is nothing to stagger")
         if self.groups > problem.horizon:
             raise ValueError(
                 f"{self.groups} groups cannot be staggered over {problem.horizon} steps"
             )
         keys = jax.random.split(key, self.groups)
         state = jax.vmap(lambda key: self.estimator.init(problem, theta, key))(keys)
-        clocks = [leaf for leaf in _nodes(state) if isinstance(leaf, Clock)]
-        if not clocks:
+        if not any(map(_is_clock, jax.tree.leaves(state, is_leaf=_is_clock))):
             raise ValueError(
                 f"{self.estimator} unrolls whole inner problems, so there is nothing to stagger"
             )
-        first_ends = (jnp.arange(self.groups, dtype=jnp.int32) + 1) * (
-            problem.horizon // self.groups
-        )
-        return jax.tree.map(
-            lambda node: node._replace(end=first_ends) if isinstance(node, Clock) else node,
-            state,
-            is_leaf=lambda node: isinstance(node, Clock),
-        )
+        groups = jnp.arange(1, self.groups + 1, dtype=jnp.int32)
+        first_ends = groups * (problem.horizon // self.groups)
+
+        def cut_short(node: Any) -> Any:
+            return node._replace(end=first_ends) if _is_clock(node) else node
+
+        return jax.tree.map(cut_short, state, is_leaf=_is_clock)
 
     def step(
         self, problem: "Problem", theta: "Theta", state: Any, key: PRNGKeyArray
@@ -63,5 +62,5 @@ class Staggered:
         return self.estimator.inner_steps(problem)
 
 
-def _nodes(state: Any) -> list:
-    return jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, Clock))
+def _is_clock(node: Any) -> bool:
+    return isinstance(node, Clock)

@@ -21,7 +21,7 @@ from untruncated.estimators.unrolled import UnrollEstimator
 from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
 from untruncated.problems.protocol import Problem
 from untruncated.programs.curves import Timeline
-from untruncated.programs.meta_optimisation import PARTICLE_STEPS, build_parts
+from untruncated.programs.meta_optimisation import PARTICLE_STEPS, QUICK_COMPILE, build_parts
 
 
 class Carry(NamedTuple):
@@ -69,7 +69,7 @@ class EstimatorVariance:
     def init(self) -> Carry:
         return self._init(jnp.asarray(self.seeds), jnp.asarray(self.theta_seed))
 
-    @partial(jax.jit, static_argnums=0)
+    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
     def _init(self, seeds: Int[Array, " seeds"], theta_seed: Int[Array, ""]) -> Carry:
         problem, theta_key = self.problem, jax.random.key(theta_seed)
         theta = problem.initial_theta(theta_key)
