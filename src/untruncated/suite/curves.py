@@ -220,7 +220,7 @@ def _describe(fields: Mapping[str, Any], setting: Setting) -> str:
     from what the figure says for all runs.
     """
     words = []
-    for kind in setting.program.parts:
+    for kind in sorted(setting.program.parts, key=lambda kind: kind not in ("cell", "credit")):
         given = fields[kind]
         if kind == "cell":
             words.append(f"{given['name']} of width {given['width']}")

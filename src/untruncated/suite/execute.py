@@ -120,6 +120,8 @@ def _prepare_jax() -> None:
         "JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla" / platform.node())
     )
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+    # The compiler warns each time that it reads a kept program: errors only.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
 def cache_folder() -> Path:

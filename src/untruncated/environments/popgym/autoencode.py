@@ -60,7 +60,8 @@ class Autoencode:
     def raw_observation(self, state: State) -> tuple[Int32[Array, ""], Int32[Array, ""]]:
         """Mode (1 watch, 0 play) and suit."""
         mode = jnp.where(state.t < self.cards - 1, WATCH, PLAY)
-        return mode, jnp.where(state.t < self.cards, state.deck[state.t], 0)
+        shown = state.deck[jnp.minimum(state.t, self.cards - 1)]
+        return mode, jnp.where(state.t < self.cards, shown, 0)
 
     def optimal_action(self, state: State) -> Int[Array, ""]:
         # While watching, any action will do; the index is then clamped to the last card.
