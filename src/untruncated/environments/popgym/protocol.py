@@ -10,9 +10,9 @@ from untruncated.environments.protocol import Environment
 class Game(Environment, Protocol):
     """An environment with one of the levels Easy, Medium and Hard as its constants.
 
-    An action outside its range does the same as the nearest one inside, because JAX clamps
-    indices; `wrappers.CheckActions` raises an error instead. A step after the end of an episode
-    has no meaning.
+    An action outside its range raises no error; what it does is not defined.
+    `wrappers.CheckActions` raises one, for debugging. A step after the end of an episode is not
+    defined either.
     """
 
     @property

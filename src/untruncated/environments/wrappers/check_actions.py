@@ -16,8 +16,8 @@ class CheckActions(Wrapper):
     """Checks that a discrete action is one of the actions, and a real one finite.
 
     The code that steps must be transformed by `jax.experimental.checkify.checkify`, whose
-    `error.throw()` then raises for an illegal action. Without this wrapper such an action passes
-    for some legal one.
+    `error.throw()` then raises for an illegal action. Without this wrapper such an action goes
+    unnoticed.
     """
 
     def reset(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:

@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class VectorisedAutoReset(Vectorised):
-    """Shows what as many `AutoReset` would show, for the cost of the resets that are needed.
+    """Like as many copies of `AutoReset`, for the cost of the resets that are needed.
 
     Each reset in the pool is used at most once and drawn independently of the actions, so starts
     are exactly independent. When fewer are left than there are copies, a new pool is drawn.
