@@ -38,6 +38,7 @@ def statistics(grid, start, goal):
 def mazelibs(rooms, mazes, hunt_order="random"):
     """Grids, starts and goals as the package's reset asks mazelib for them."""
     random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 - mazelib draws from this generator, too
     made = []
     for _ in range(mazes):
         maze = Maze()
@@ -59,8 +60,10 @@ def test_mazes_follow_mazelibs_law(rooms, mazes):
     made = ours(jax.random.split(jax.random.key(0), mazes), rooms)
     mine = list(map(np.asarray, statistics(*made)))
     theirs = list(map(np.asarray, statistics(*mazelibs(rooms, mazes // 2))))
-    # All rooms, the walls between them on a tree, start and goal.
-    assert (mine[3] == 2 * rooms**2 + 1).all() and (theirs[3] == 2 * rooms**2 + 1).all()
+    # All rooms, the walls between them on a tree, start and goal. Hunting at random may give up
+    # before it has found the last room, but hardly ever does.
+    for reached in (mine[3], theirs[3]):
+        assert (reached == 2 * rooms**2 + 1).mean() > 0.98
     assert len(np.unique(made[0], axis=0)) > 0.99 * mazes
     for a, b in zip(mine[:3], theirs[:3], strict=True):
         assert stats.ks_2samp(a, b).pvalue > 1e-3

@@ -108,6 +108,20 @@ def test_an_episode_from_reset_to_end(name, policy):
     assert list(transcript(make(name), policy, seed=1)) != lines
 
 
+@pytest.mark.parametrize(
+    ("name", "fidelity", "end"),
+    [
+        ("AutoencodeEasy", "exact", "terminated after 103 steps, return +1.0000"),
+        ("CountRecallEasy", "reference", "terminated after 52 steps, return -0."),
+        ("AutoencodeEasy", "reference", "terminated after 105 steps, return +1.0192"),
+        ("MultiarmedBanditEasy", "exact", "truncated after 200 steps, return +0."),
+    ],
+)
+def test_whole_episodes_can_be_rendered(name, fidelity, end):
+    lines = list(transcript(make(name, fidelity), "optimal", seed=0))
+    assert lines[-1].startswith(end)
+
+
 def test_an_episode_can_be_broken_off():
     lines = list(transcript(make("PositionOnlyPendulumEasy"), "random", seed=0, steps=3))
     assert len(lines) == 5 and lines[-1].startswith("broken off after 3 steps, return so far")

@@ -75,14 +75,13 @@ class CountRecall:
 
     def raw_observation(self, state: State) -> Int8[Array, "2"]:
         """The card on show, and the card asked for."""
-        return jnp.stack([state.values[state.t], state.queries[state.t]])
+        return jnp.stack(self._on_show(state))
 
     def optimal_action(self, state: State) -> Int32[Array, ""]:
         return self._count(state)
 
     def render(self, state: State) -> str:
-        names, t = SYMBOLS[self.kinds], int(state.t)
-        value, query = names[state.values[t]], names[state.queries[t]]
+        value, query = (SYMBOLS[self.kinds][int(kind)] for kind in self._on_show(state))
         return f"sees {value}, asked for {query}   truth: {query} was shown " + _times(
             int(self._count(state))
         )
@@ -90,7 +89,12 @@ class CountRecall:
     def _count(self, state: State) -> Int32[Array, ""]:
         """How often the card asked for was shown."""
         # A sum over a one-hot vector is faster than an index.
-        return jnp.sum(state.counts * self._counted(state.queries[state.t]))
+        return jnp.sum(state.counts * self._counted(self._on_show(state)[1]))
+
+    def _on_show(self, state: State) -> tuple[Int8[Array, ""], Int8[Array, ""]]:
+        # The reference variant makes one step more than there are cards.
+        t = jnp.minimum(state.t, self.decks * CARDS - 1)
+        return state.values[t], state.queries[t]
 
     def _counted(self, value: Int[Array, ""]) -> Int32[Array, " kinds"]:
         return jax.nn.one_hot(value, self.kinds, dtype=jnp.int32)
