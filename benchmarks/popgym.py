@@ -17,7 +17,7 @@ from benchmarks.timing import Program, median_cpu_seconds
 from untruncated.environments.popgym.registry import FAMILIES, make
 from untruncated.environments.wrappers import AutoReset, LastActionAndReward, VectorisedAutoReset
 
-COPIES, BATCH_STEPS, SINGLE_STEPS, PACKAGE_STEPS = 256, 512, 20_000, 1000
+COPIES, BATCH_STEPS, SINGLE_STEPS, PACKAGE_STEPS = 256, 1024, 100_000, 5000
 
 
 def package_program(name: str) -> Program:
