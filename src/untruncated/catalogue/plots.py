@@ -79,6 +79,10 @@ PLOTS: dict[str, PlotEntry] = {
         marks="Lines: θ along the run, one seed each, from the star to the dot.",
         curve_metric="theta",
     ),
+    "estimator_errors": PlotEntry(
+        "untruncated.plots.estimator_errors:draw",
+        marks="Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: zero.",
+    ),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",
         {"x": Field(str, meaning="a sweep variable"), "x_label": Field(str), "x_scale": _SCALE},

@@ -24,13 +24,13 @@ def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame
 def _scale(figure: Figure, rows: pd.DataFrame) -> str:
     tuning, finals = (rows[rows["stage"] == stage] for stage in ("tuning", "final"))
     learners = rows[rows["stage"] != "baseline"]
-    steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].unique()))
+    steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].dropna().unique()))
     if learners["repeat"].notna().any():
         return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} updates."
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
-    text = f"Scale {figure.scale}: {steps} steps, "
+    text = f"Scale {figure.scale}: " + (f"{steps} steps, " if steps else "")
     if finals.empty:
-        return text + f"{tuning['seed'].nunique()} seeds for each step size."
+        return f"{text}{tuning['seed'].nunique()} seeds for each step size."
     text += f"{finals['seed'].nunique()} seeds"
     if tuning.empty:
         return f"{text}."

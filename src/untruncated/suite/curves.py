@@ -129,7 +129,8 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
             "flops": flops(spec["cell"], credit, inputs),
             "parameters": parameters(spec["cell"], inputs),
         }
-    spec["steps"] = _steps(spec, setting.scale, where)
+    if "steps" in program.fields:
+        spec["steps"] = _steps(spec, setting.scale, where)
     if program.members:
         # one run measures all points of the panel: see `gather`
         fields, tuning, finals = spec, None, []
@@ -139,7 +140,7 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
     return Point(
         curve=curve,
         label=label,
-        configuration=_describe(fields, setting),
+        configuration=_describe(fields, setting, sweep),
         fields=fields,
         sweep=sweep,
         costs=costs,
@@ -213,11 +214,11 @@ def _substitute(value: Any, sweep: Mapping[str, Any], where: str) -> Any:
     return value
 
 
-def _describe(fields: Mapping[str, Any], setting: Setting) -> str:
+def _describe(fields: Mapping[str, Any], setting: Setting, sweep: Mapping[str, Any]) -> str:
     """A configuration in a few words, e.g. "gru of width 8, truncated_bptt 45".
 
     Then come the fields of its cell that are not their defaults, and all in which the run differs
-    from what the figure says for all runs.
+    from what the figure says for all runs, a swept field among them.
     """
     words = []
     for kind in sorted(setting.program.parts, key=lambda kind: kind not in ("cell", "credit")):
@@ -229,7 +230,7 @@ def _describe(fields: Mapping[str, Any], setting: Setting) -> str:
             values = [str(value) for key, value in given.items() if key != "name"]
             words.append(" ".join([given["name"], *values]))
         else:
-            words += _differences(given, component(kind, setting.common[kind], kind))
+            words += _differences(given, _common(kind, setting.common[kind], sweep))
     for name in setting.program.fields:
         common = setting.common.get(name, setting.program.fields[name].default)
         if name != "steps" and name in fields and fields[name] != common:
@@ -244,6 +245,13 @@ def _unusual(kind: str, given: Mapping[str, Any], leave_out: tuple[str, ...]) ->
         for key, value in given.items()
         if key not in leave_out and value != fields[key].default
     ]
+
+
+def _common(kind: str, raw: Any, sweep: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure's component with all its fields; None for those that are swept."""
+    fields = component(kind, _substitute(raw, sweep, kind), kind)
+    named = raw.items() if isinstance(raw, Mapping) else ()
+    return fields | {key: None for key, value in named if str(value).startswith("$")}
 
 
 def _differences(given: Mapping[str, Any], common: Mapping[str, Any]) -> list[str]:

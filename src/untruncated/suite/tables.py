@@ -3,7 +3,8 @@
 Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuration` (in words),
 `method` (the cell or the estimator), `cell`, `width`, `credit`, `truncation` (empty for RTRL), `x`
 (the panel's sweep coordinate; empty where a curve has none), `flops`, `parameters`, `stage`
-(tuning, final or baseline), `run` (the result file's hash), `steps` (of the run), `step_size`,
+(tuning, final or baseline), `run` (the result file's hash), `steps` (of the run; empty
+if its inner problem says how many), `step_size`,
 `at_edge` (the tuned step size is at the end of its grid), `machine` (of a measured time), `seed`,
 `curve_step`, `repeat`, `theta_0`, `theta_1`, `trajectory_step` and `parameter` (each empty where a
 metric has none), `metric`, `value` (empty if the
@@ -129,7 +130,7 @@ def _result_rows(run: RunSpec, runs: Path, curve_metric: str | None) -> Iterator
     result = read_result(runs / f"{run.hash}.json", run.canonical)
     fixed = {
         "run": run.hash,
-        "steps": run.fields["steps"],
+        "steps": run.fields.get("steps"),
         "at_edge": result.choices.get("at_edge"),
         "machine": result.provenance.get("machine"),
     }

@@ -1,0 +1,45 @@
+"""How far gradient estimates lie from the gradient, against the unrolls of an inner problem."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from untruncated.plots.learning_curves import curve_looks
+from untruncated.plots.style import looks
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel: means of the relative squared error over repeats, both axes logarithmic.
+
+    An error of zero, which a logarithmic axis does not have, is marked at the bottom.
+    """
+    del plot  # it has no fields
+    finals = table[table["stage"] == "final"]
+    rows = finals[finals["metric"] == "relative_squared_error"]
+    unrolls = finals[finals["metric"] == "unrolls"].groupby("run")["value"].first()
+    rows = rows.assign(unrolls=rows["run"].map(unrolls))
+    look = curve_looks(rows)
+    for curve, (color, style) in look.items():
+        mine = rows[rows["curve"] == curve]
+        marker = looks([mine["method"].iloc[0]])[mine["method"].iloc[0]].marker
+        errors = mine.groupby("unrolls")["value"].agg(["mean", "sem"])
+        exact, inexact = errors[errors["mean"] == 0], errors[errors["mean"] > 0]
+        axes.errorbar(
+            inexact.index,
+            inexact["mean"],
+            yerr=inexact["sem"].fillna(0),
+            color=color,
+            linestyle=style,
+            marker=marker,
+            markerfacecolor=color if style == "-" else "white",
+            capsize=2,
+            label=mine["label"].iloc[0],
+        )
+        place = {"transform": axes.get_xaxis_transform(), "clip_on": False}
+        axes.plot(exact.index, [0.02] * len(exact), "v", mfc="white", color=color, **place)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("unrolls per inner problem, T/K")
+    axes.set_ylabel("squared error / squared gradient")
