@@ -10,11 +10,13 @@ class EstimatorEntry(Entry):
     """An estimator, and what it needs.
 
     `derivatives`: steps that can be differentiated. `whole`: inner problems that end, because it
-    unrolls whole ones. `has_reference`: it takes `fidelity`, since the papers' public code differs.
+    unrolls whole ones. `traces`: a problem that is a cell with traces. `has_reference`: it takes
+    `fidelity`, since the papers' public code differs.
     """
 
     derivatives: bool = False
     whole: bool = False
+    traces: bool = False
     has_reference: bool = True
 
 
@@ -63,6 +65,12 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     ),
     "rtrl": EstimatorEntry(
         "untruncated.estimators.unrolled_rtrl:UnrolledRTRL", derivatives=True, has_reference=False
+    ),
+    "cell_traces": EstimatorEntry(
+        "untruncated.estimators.cell_traces:CellTraces",
+        derivatives=True,
+        traces=True,
+        has_reference=False,
     ),
     "uoro": EstimatorEntry("untruncated.estimators.uoro:UORO", derivatives=True),
 }

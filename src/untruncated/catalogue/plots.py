@@ -20,6 +20,13 @@ class PlotEntry(Entry):
     shares_legend: bool = True
 
 
+_SURFACE = {
+    "x_label": Field(str, meaning="the first coordinate"),
+    "y_label": Field(str, meaning="the second coordinate"),
+    "color_label": Field(str),
+    "low": Field(float, meaning="lower end of the colours"),
+    "high": Field(float, meaning="upper end of the colours"),
+}
 _SCALE = Field(str, "linear", choices=("linear", "log"))
 
 PLOTS: dict[str, PlotEntry] = {
@@ -65,24 +72,60 @@ PLOTS: dict[str, PlotEntry] = {
         },
         marks="Thick: {center}; thin: single seeds; band, around a mean: ±1 standard error.",
     ),
+    "errors_and_operations": PlotEntry(
+        "untruncated.plots.errors_and_operations:draw",
+        {"steps": Field(int, minimum=1, meaning="that a loss is the sum of")},
+        marks="Thick: mean; thin: single seeds; band: ±1 standard error; flat: mean over the last "
+        "tenth of a run, whatever it cost.",
+        curve_metric="loss_curve",
+    ),
     "surface_paths": PlotEntry(
         "untruncated.plots.surface_paths:draw",
         {
-            "x_label": Field(str, meaning="the first outer parameter"),
-            "y_label": Field(str, meaning="the second outer parameter"),
-            "color_label": Field(str),
-            "low": Field(float, meaning="lower end of the colours"),
-            "high": Field(float, meaning="upper end of the colours"),
+            **_SURFACE,
             "start_x": Field(float, meaning="where the paths start"),
             "start_y": Field(float, meaning="where the paths start"),
         },
         marks="Lines: θ along the run, one seed each, from the star to the dot.",
         curve_metric="theta",
     ),
+    "inner_parameters": PlotEntry(
+        "untruncated.plots.inner_paths:draw_parameters",
+        _SURFACE,
+        marks="Markers: θ, with the loss of its inner problem.",
+        curve_metric="theta",
+    ),
+    "inner_paths": PlotEntry(
+        "untruncated.plots.inner_paths:draw_states",
+        {**_SURFACE, "y_scale": _SCALE},
+        marks="Lines: the state of an inner problem, from the star to the marker.",
+    ),
     "estimator_errors": PlotEntry(
         "untruncated.plots.estimator_errors:draw",
         marks="Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: zero.",
     ),
+    "variance_laws": PlotEntry(
+        "untruncated.plots.variance_laws:draw",
+        {
+            "x": Field(str, meaning="a sweep variable"),
+            "x_label": Field(str),
+            "square": Field(str, "", meaning="label of a line that grows as x²; none if empty"),
+        },
+        marks="Markers: mean over seeds; bars: ±1 standard error.",
+    ),
+    "variance_formulas": PlotEntry("untruncated.plots.variance_formulas:draw", stages=()),
+    "scaling": PlotEntry(
+        "untruncated.plots.scaling:draw",
+        {
+            "x": Field(str, meaning="a sweep variable"),
+            "x_label": Field(str),
+            "metric": Field(str, choices=("seconds", "bytes")),
+        },
+        marks="Markers: median of the rounds; bars: from the first to the third quartile; in the "
+        "legends: exponent of the line fitted to all markers, and that of the formula in (a).",
+        shares_legend=False,
+    ),
+    "estimator_traits": PlotEntry("untruncated.plots.estimator_traits:draw", stages=()),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",
         {"x": Field(str, meaning="a sweep variable"), "x_label": Field(str), "x_scale": _SCALE},

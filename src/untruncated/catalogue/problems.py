@@ -12,11 +12,13 @@ class ProblemEntry(Entry):
     """A problem; what an estimator must know of it before anything is imported.
 
     `horizon(fields)` is the number of steps of an inner problem, or None if it never ends, and
-    `differentiable(fields)` whether its steps have derivatives of use.
+    `differentiable(fields)` whether its steps have derivatives of use. `cell(fields)` is the name
+    of the recurrent cell that it consists of, if it does.
     """
 
     horizon: Callable[[Mapping[str, Any]], int | None] = lambda fields: fields["horizon"]
     differentiable: Callable[[Mapping[str, Any]], bool] = lambda fields: True
+    cell: Callable[[Mapping[str, Any]], str | None] = lambda fields: None
 
 
 def _horizon(default: int | None, nullable: bool = False) -> Field:
@@ -55,6 +57,54 @@ PROBLEMS: dict[str, ProblemEntry] = {
             "horizon": _horizon(100),
             "start_first": Field(float, -4.0, meaning="θ₀ before the first iteration"),
             "start_last": Field(float, -4.0, meaning="θ₁ before the first iteration"),
+            "unroll_loss": _unroll_loss("sum"),
+        },
+    ),
+    "coupled_ring": ProblemEntry(
+        "untruncated.problems.coupled_ring:CoupledRing",
+        {
+            "units": Field(int, 64, minimum=1, meaning="numbers of the state, S"),
+            "parameters": Field(int, 64, minimum=1, meaning="P"),
+            "horizon": _horizon(100, nullable=True),
+            "unroll_loss": _unroll_loss("sum"),
+        },
+    ),
+    "return_prediction": ProblemEntry(
+        "untruncated.problems.return_prediction:ReturnPrediction",
+        {
+            "cell": Field(
+                str,
+                "linear_rtu",
+                choices=("linear_rtu", "nonlinear_rtu", "lru", "gru"),
+                meaning="with the defaults of its other fields",
+            ),
+            "width": Field(int, 8, minimum=1, meaning="units"),
+            "interval": Field(int, 10, minimum=5, meaning="mean steps from CS to US"),
+            "distractors": Field(int, 10, minimum=0),
+            "discount": Field(float, 0.9, minimum=0, below=1),
+            "horizon": _horizon(100_000),
+            "stream_seed": Field(int, 0, minimum=0, maximum=2**31 - 1, meaning="draws the stream"),
+            "unroll_loss": _unroll_loss("sum"),
+        },
+        cell=lambda fields: fields["cell"],
+    ),
+    "linear_losses": ProblemEntry(
+        "untruncated.problems.linear_losses:LinearLosses",
+        {
+            "horizon": _horizon(8),
+            "parameters": Field(int, 3, minimum=1, meaning="P"),
+            "structure": Field(
+                str,
+                "upper_triangular",
+                choices=("diagonal", "upper_triangular"),
+                meaning="which unrolls' parameters a loss depends on",
+            ),
+            "entries": Field(
+                str,
+                "independent",
+                choices=("identical", "independent"),
+                meaning="gradients all the same, or drawn for each inner problem",
+            ),
             "unroll_loss": _unroll_loss("sum"),
         },
     ),

@@ -19,14 +19,15 @@ class ProgramEntry(Entry):
     """A program; `components` are the kinds of component it takes.
 
     A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
-    no `tuning_stage`, its step sizes are given. One that measures several things side by side takes
-    a list of them, called `members`, each with the components `member_parts`. One that measures
-    time wants `all_cores` for itself. One that is not `random` takes one seed, whatever the figure.
+    `tuning_optional` a curve that gives its step sizes is not tuned. One that measures several
+    things side by side takes a list of them, called `members`, each with the components
+    `member_parts`. One that measures time wants `all_cores` for itself. One that is not `random`
+    takes one seed, whatever the figure.
     """
 
     components: tuple[str, ...] = ()
     tuned: bool = True
-    tuning_stage: bool = True
+    tuning_optional: bool = False
     objective: str = "msre"
     members: str = ""
     member_parts: tuple[str, ...] = ()
@@ -92,14 +93,57 @@ PROGRAMS: dict[str, ProgramEntry] = {
         member_parts=("cell", "credit"),
         all_cores=True,
     ),
+    "variance_law": ProgramEntry(
+        "untruncated.programs.variance_law:build",
+        {"steps": _STEPS, **COMMON},
+        components=("problem",),
+        tuned=False,
+    ),
+    "estimator_costs": ProgramEntry(
+        "untruncated.programs.estimator_costs:build",
+        {
+            "steps": Field(int, minimum=1, maximum=1_000_000, meaning="gradients in each round"),
+            "repeats": Field(int, 9, minimum=1, maximum=1000, meaning="rounds"),
+            **COMMON,
+            "fidelity": _UNROLL_FIDELITY,
+        },
+        tuned=False,
+        members="cases",
+        member_parts=("problem", "estimator"),
+        all_cores=True,
+    ),
     "outer_surface": ProgramEntry(
-        "untruncated.programs.outer_surface:build",
+        "untruncated.programs.surfaces:build_outer",
         {
             "steps": Field(int, minimum=2, maximum=120, meaning="points of either parameter"),
             "low": Field(float, meaning="smallest value of either parameter"),
             "high": Field(float, meaning="largest value of either parameter"),
             **COMMON,
         },
+        components=("problem",),
+        tuned=False,
+        random=False,
+    ),
+    "inner_surface": ProgramEntry(
+        "untruncated.programs.surfaces:build_inner",
+        {
+            "steps": Field(int, minimum=2, maximum=120, meaning="points of either coordinate"),
+            "low_0": Field(float, meaning="smallest value of the state's first coordinate"),
+            "high_0": Field(float, meaning="largest value of the first coordinate"),
+            "low_1": Field(float, meaning="smallest value of the second coordinate"),
+            "high_1": Field(float, meaning="largest value of the second coordinate"),
+            "scale_1": Field(
+                str, "linear", choices=("linear", "log"), meaning="spacing of the second coordinate"
+            ),
+            **COMMON,
+        },
+        components=("problem",),
+        tuned=False,
+        random=False,
+    ),
+    "inner_trajectory": ProgramEntry(
+        "untruncated.programs.inner_trajectory:build",
+        COMMON,
         components=("problem",),
         tuned=False,
         random=False,
@@ -123,7 +167,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
             "fidelity": _UNROLL_FIDELITY,
         },
         components=("problem", "estimator", "optimiser"),
-        tuning_stage=False,
+        tuning_optional=True,
         objective="loss",
     ),
     "estimator_variance": ProgramEntry(

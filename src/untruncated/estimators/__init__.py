@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "PES": "persistent_es",
         "RTRL": "traces",
         "UORO": "uoro",
+        "CellTraces": "cell_traces",
         "DenseRTRL": "rtrl",
         "ESSingle": "persistent_es",
         "FullES": "evolution_strategies",

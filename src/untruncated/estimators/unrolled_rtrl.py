@@ -76,8 +76,9 @@ class UnrolledRTRL:
     """G' = H G + F and dL/dθ = ∂L/∂s G + ∂L/∂θ; PES paper, Section 3; Williams and Zipser (1989).
 
     H and F are the derivatives of the next state with respect to the state and to θ, and L is the
-    loss after the step as a function of the state before it. Exact while θ does not change. Costs
-    (state size)² × (parameters) per step.
+    loss after the step as a function of the state before it. Exact while θ does not change. With S
+    numbers of state and P parameters a step costs S² P, and S or P steps there and back, whichever
+    are fewer.
     """
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Sensitivity:
@@ -99,7 +100,9 @@ class UnrolledRTRL:
             after = transition(flat_theta, flat_state)
             return after, after[0]
 
-        ((f, h), (loss_theta, loss_state)), after = jax.jacfwd(both, (0, 1), has_aux=True)(
+        # Reverse mode differentiates every number of the state once, forward mode every parameter.
+        jacobian = jax.jacrev if flat_theta.size > flat_state.size else jax.jacfwd
+        ((f, h), (loss_theta, loss_state)), after = jacobian(both, (0, 1), has_aux=True)(
             flat_theta, flat_state
         )
         gradient = loss_state @ state.jacobian + loss_theta

@@ -26,12 +26,15 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
     learners = rows[rows["stage"] != "baseline"]
     steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].dropna().unique()))
     if learners["repeat"].notna().any():
-        return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} updates."
+        return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} calls."
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
     text = f"Scale {figure.scale}: " + (f"{steps} steps, " if steps else "")
     if finals.empty:
         return f"{text}{tuning['seed'].nunique()} seeds for each step size."
-    text += f"{finals['seed'].nunique()} seeds"
+    seeds = finals["seed"].nunique()
+    if not seeds:  # nothing in it is random
+        return ""
+    text += f"{seeds} seeds"
     if tuning.empty:
         return f"{text}."
     return f"{text}, step size chosen among {{{sizes}}} on {tuning['seed'].nunique()} other seeds."

@@ -27,7 +27,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         for factor in FACTORS[plot["counts"]]:
             mask = (finals["curve"] == curve) & (finals["metric"] == factor)
             seeds.index = seeds.index * finals.loc[mask, "value"].iloc[0]
-        _draw_curve(axes, seeds, color, style, mine["label"].iloc[0], plot["center"])
+        draw_curve(axes, seeds, color, style, mine["label"].iloc[0], plot["center"])
     if any(style == "-" for _, style in look.values()) and len(look) > len(LINE_STYLES):
         axes.legend(fontsize=6)  # shades are told apart within their panel only
     if plot["reference"] is not None:
@@ -51,9 +51,10 @@ def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
     }
 
 
-def _draw_curve(
+def draw_curve(
     axes: Axes, seeds: pd.DataFrame, color: Any, style: str, label: str, center: str
 ) -> None:
+    """One curve: a column of `seeds` for each seed, and the mean or median of them in `center`."""
     axes.plot(seeds.index, seeds, color=color, alpha=0.25, linewidth=0.5)
     middle = getattr(seeds, center)(axis=1, skipna=False)
     axes.plot(seeds.index, middle, color=color, linewidth=2, linestyle=style, label=label)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+from matplotlib.patheffects import withStroke
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 _SPARE_COLORS = ("#F0E442", "#999999", "#882255", "#117733")
@@ -58,8 +59,15 @@ _LOOKS = {
     "truncated_bptt": Look("#E69F00", "v"),
     "bptt": Look("#999999", "X"),
     "rtrl": Look("#000000", "x"),
+    "cell_traces": Look("#000000", "*"),
     "uoro": Look("#009E73", "^"),
 }
+
+
+# For curves that are no method's: markers and colours in order.
+SERIES = (Look("#0072B2", "s"), Look("#D55E00", "o"), Look("#009E73", "^"), Look("#CC79A7", "D"))
+# Makes small text readable on a picture.
+STROKE = [withStroke(linewidth=2, foreground="white")]
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:

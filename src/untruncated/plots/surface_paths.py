@@ -3,28 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 
 from untruncated.plots.style import BASELINE_COLOR, looks
+from untruncated.plots.surface import draw_surface
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel: the baseline's surface below, one path per seed above."""
-    surface = table[(table["stage"] == "baseline") & (table["metric"] == "loss")]
-    grid = surface.pivot(index="theta_1", columns="theta_0", values="value")
-    mesh = axes.pcolormesh(
-        grid.columns,
-        grid.index,
-        grid.to_numpy(),
-        norm=LogNorm(plot["low"], plot["high"]),
-        cmap="Greys",
-        rasterized=True,
-    )
-    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
-    bar.ax.set_title(plot["color_label"], fontsize=7)
+    limits = plot["low"], plot["high"]
+    draw_surface(axes, table, ("theta_0", "theta_1"), limits, plot["color_label"])
     paths = table[(table["stage"] == "final") & (table["metric"] == "theta")]
     look = looks(list(paths["method"].unique()))
     for curve in paths["curve"].unique():
@@ -39,8 +28,5 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             axes.plot(xs[-1], ys[-1], "o", color=color, markersize=3)
             label = None  # one entry in the legend for all seeds
     axes.plot(plot["start_x"], plot["start_y"], "*", color=BASELINE_COLOR, markersize=9)
-    axes.set_xlim(np.min(grid.columns), np.max(grid.columns))
-    axes.set_ylim(np.min(grid.index), np.max(grid.index))
     axes.set_xlabel(plot["x_label"])
     axes.set_ylabel(plot["y_label"])
-    axes.grid(visible=False)

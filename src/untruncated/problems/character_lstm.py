@@ -65,6 +65,7 @@ class CharacterLSTM:
             raise ValueError(f"text must be one of {TEXTS}, not {self.text!r}")
         if min(self.units, self.embedding, self.vocabulary) < 1:
             raise ValueError(f"units, embedding and vocabulary must be at least 1: got {self}")
+        _ = self.characters  # a missing text is told at once, not from inside a compiled function
 
     @cached_property
     def characters(self) -> Int[np.ndarray, " characters"]:

@@ -58,5 +58,9 @@ class ToyRegression:
         del key  # a deterministic problem
         progress = t / self.horizon
         step_size = (1.0 - progress) * jnp.exp(theta[0]) + progress * jnp.exp(theta[1])
-        state = state - step_size * jax.grad(inner_function)(state)
-        return state, inner_function(state)
+        state = state - step_size * jax.grad(self.state_loss)(state)
+        return state, self.state_loss(state)
+
+    def state_loss(self, state: Float[Array, "2"]) -> Float[Array, ""]:
+        """The loss of a state, which inner steps descend."""
+        return inner_function(state)

@@ -3,9 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import jax
+
 from untruncated.catalogue import lookup
+from untruncated.catalogue.estimator_traits import Sizes
 from untruncated.cells.protocol import Cell
 from untruncated.estimators.online import OnlineGradient
+from untruncated.estimators.unrolled import UnrollEstimator
+from untruncated.problems.protocol import Problem
 
 
 def build_environment(fields: Mapping[str, Any]) -> Any:
@@ -28,6 +33,32 @@ def build_predictor(fields: Mapping[str, Any], environment: Any) -> Any:
     """The learner, with its cell and gradient."""
     location, values = _split("learner", fields)
     return location(*build_cell(fields, environment), **values)
+
+
+def build_parts(fields: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
+    """The problem, estimator or optimiser of a resolved spec."""
+    parts = []
+    for kind in kinds:
+        values = dict(fields[kind])
+        entry = lookup(kind, values.pop("name"), kind)
+        if kind == "estimator" and entry.has_reference:
+            values["fidelity"] = fields["fidelity"]
+        parts.append(entry.load()(**values))
+    return parts
+
+
+def sizes(problem: Problem, estimator: UnrollEstimator, particles: int) -> Sizes:
+    """What the formulas of the PES paper's Table 1 are about; a horizon of 0 never ends."""
+    key = jax.random.key(0)
+    shapes = jax.eval_shape(lambda: (problem.initial_state(key), problem.initial_theta(key)))
+    state, parameters = (sum(leaf.size for leaf in jax.tree.leaves(part)) for part in shapes)
+    return Sizes(
+        horizon=problem.horizon or 0,
+        truncation=estimator.inner_steps(problem),
+        particles=particles,
+        state=state,
+        parameters=parameters,
+    )
 
 
 def _split(kind: str, fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -20,8 +20,10 @@ from untruncated.estimators.evolution_strategies import FullES
 from untruncated.estimators.unrolled import UnrollEstimator
 from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
 from untruncated.problems.protocol import Problem
+from untruncated.programs.building import build_parts
+from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline
-from untruncated.programs.meta_optimisation import PARTICLE_STEPS, QUICK_COMPILE, build_parts
+from untruncated.programs.meta_optimisation import PARTICLE_STEPS
 
 
 class Carry(NamedTuple):

@@ -12,11 +12,12 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue import lookup
+from untruncated.catalogue.estimator_traits import TRAITS
 from untruncated.catalogue.metric import Metric
 from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
 from untruncated.problems.protocol import Problem
+from untruncated.programs.building import build_parts, sizes
 from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline
 from untruncated.programs.divergence import NEVER, divergence_records, lost_bins
@@ -60,6 +61,7 @@ class MetaOptimisation:
     problem: Problem
     estimator: UnrollEstimator
     optimiser: optax.GradientTransformation
+    method: str
     particles: int
     evaluation_steps: int | None
     evaluations: int
@@ -88,6 +90,11 @@ class MetaOptimisation:
         """How many numbers θ has."""
         theta = jax.eval_shape(self.problem.initial_theta, jax.random.key(0))
         return sum(leaf.size for leaf in jax.tree.leaves(theta))
+
+    @property
+    def operations(self) -> float:
+        """What an iteration costs by the formulas of the PES paper's Table 1."""
+        return TRAITS[self.method].operations(sizes(self.problem, self.estimator, self.particles))
 
     @property
     def trajectory_stride(self) -> int | None:
@@ -153,6 +160,7 @@ class MetaOptimisation:
                 (), np.asarray(self.estimator.inner_steps(self.problem))
             ),
             "particles": Metric((), np.asarray(self.particles)),
+            "operations_per_iteration": Metric((), np.asarray(self.operations, float)),
         }
         if stride := self.trajectory_stride:
             thetas = np.where(lost[..., None], np.nan, np.asarray(carry.thetas))
@@ -239,18 +247,6 @@ def _advance(program: MetaOptimisation, carry: Carry) -> Carry:
     )
 
 
-def build_parts(fields: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
-    """The problem, estimator or optimiser of a resolved spec."""
-    parts = []
-    for kind in kinds:
-        values = dict(fields[kind])
-        entry = lookup(kind, values.pop("name"), kind)
-        if kind == "estimator" and entry.has_reference:
-            values["fidelity"] = fields["fidelity"]
-        parts.append(entry.load()(**values))
-    return parts
-
-
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec, at the given step sizes."""
     problem, estimator, optimiser = build_parts(fields, ("problem", "estimator", "optimiser"))
@@ -260,6 +256,7 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
         problem=problem,
         estimator=estimator,
         optimiser=optimiser,
+        method=fields["estimator"]["name"],
         particles=fields["groups"] * fields["estimator"].get("particles", 1),
         evaluation_steps=fields["evaluation_steps"],
         evaluations=fields["evaluations"],

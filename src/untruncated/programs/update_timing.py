@@ -1,30 +1,22 @@
 """Time per update of several learners, measured side by side in one process."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
 
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.programs.building import build_environment, build_predictor
+from untruncated.programs.rounds import Rounds, Turn, no_rounds, one_more_round
 from untruncated.programs.streams import start_streams
 
 STEP_SIZE = 1e-3
-
-
-class Carry(NamedTuple):
-    """Rounds done, and the seconds per update that each agent took in each."""
-
-    step: Int[Array, ""]
-    seconds: Float[Array, "agents rounds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +24,7 @@ class UpdateTiming:
     """A `programs.protocol.Program`: one step is a round, in which every agent has its turn.
 
     All agents are compiled and run once before the first round. In a round each makes `updates`
-    updates on one stream, in one scan; rounds begin with another agent each, so that whatever
-    slows the machine down for a while slows all of them. On a CPU the time is the process's own,
-    not the clock's, which other processes would disturb.
+    updates on one stream, in one scan.
     """
 
     environment: Any
@@ -58,7 +48,7 @@ class UpdateTiming:
         }
 
     @cached_property
-    def _turns(self) -> list[Callable[[], object]]:
+    def _turns(self) -> list[Turn]:
         """One compiled call for each agent, made once before any is measured."""
         stream = jax.tree.map(
             lambda leaf: leaf[0], start_streams(self.environment, jnp.asarray(self.seeds[:1]))
@@ -74,25 +64,21 @@ class UpdateTiming:
             turn()
         return turns
 
-    def init(self) -> Carry:
-        return Carry(jnp.zeros((), jnp.int32), jnp.zeros((len(self.predictors), self.total_steps)))
+    def init(self) -> Rounds:
+        return no_rounds(len(self.predictors), self.total_steps)
 
-    def advance(self, carry: Carry) -> Carry:
-        turns, round_number = self._turns, int(carry.step)
-        seconds = np.array(carry.seconds)
-        for place in range(len(turns)):
-            agent = (place + round_number) % len(turns)
-            seconds[agent, round_number] = _seconds(turns[agent]) / self.updates
-        return Carry(carry.step + 1, jnp.asarray(seconds))
+    def advance(self, carry: Rounds) -> Rounds:
+        return one_more_round(carry, self._turns)
 
-    def metrics(self, carry: Carry) -> dict[str, Metric]:
-        return {"seconds_per_update": Metric(("agent", "repeat"), np.asarray(carry.seconds))}
+    def metrics(self, carry: Rounds) -> dict[str, Metric]:
+        seconds = np.asarray(carry.seconds) / self.updates
+        return {"seconds_per_update": Metric(("agent", "repeat"), seconds)}
 
-    def diverged(self, carry: Carry) -> list[dict[str, Any]]:
+    def diverged(self, carry: Rounds) -> list[dict[str, Any]]:
         return []
 
 
-def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Callable[[], object]:
+def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Turn:
     state = predictor.init(jax.random.key(seed))
 
     @jax.jit
@@ -104,13 +90,6 @@ def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Callable[[], object]:
         )
 
     return lambda: jax.block_until_ready(run(state, xs))
-
-
-def _seconds(turn: Callable[[], object]) -> float:
-    clock = time.process_time if jax.default_backend() == "cpu" else time.perf_counter
-    start = clock()
-    turn()
-    return clock() - start
 
 
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:

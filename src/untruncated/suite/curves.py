@@ -83,10 +83,11 @@ class Setting:
             raise CatalogueError("seeds", "is missing")
         return self.seeds[stage]
 
-    @property
-    def final_seeds(self) -> list[list[int]]:
-        """The final stage's blocks of seeds."""
+    def final_seeds(self, program: ProgramEntry) -> list[list[int]]:
+        """The final stage's blocks of seeds; one seed of a program that is not random."""
         first = self.first_seed("final")
+        if not program.random:
+            return [[first]]
         return [seed_block(first, block) for block in range(self.scale.need("final_blocks"))]
 
 
@@ -133,6 +134,8 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
         spec["steps"] = _steps(spec, setting.scale, where)
     if program.members:
         # one run measures all points of the panel: see `gather`
+        for kind in program.member_parts:
+            spec[kind] = component(kind, spec.get(kind), f"{where}.{kind}")
         fields, tuning, finals = spec, None, []
     else:
         tuning, finals = _runs(spec, where, setting)
@@ -165,8 +168,10 @@ def _runs(
     spec: Mapping[str, Any], where: str, setting: Setting
 ) -> tuple[RunSpec | None, list[RunSpec]]:
     """The tuning run, where there is something to tune, and the final runs that need it."""
-    if not (setting.program.tuned and setting.program.tuning_stage):
-        return None, [resolve_run({**spec, "seeds": block}, where) for block in setting.final_seeds]
+    program = setting.program
+    if not program.tuned or (program.tuning_optional and "step_sizes" in spec):
+        blocks = setting.final_seeds(program)
+        return None, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
     if "step_sizes" in spec:
         raise CatalogueError(
             f"{where}.step_sizes", "all curves are tuned on the scale's grid: leave it out"
@@ -178,7 +183,7 @@ def _runs(
         return tuning, []
     return tuning, [
         resolve_run({**spec, "tuning": tuning.hash, "seeds": block}, where)
-        for block in setting.final_seeds
+        for block in setting.final_seeds(program)
     ]
 
 

@@ -76,8 +76,8 @@ def execute(
     A final run reads its tuning run's result from the folder of `output`.
 
     Raises:
-        SuiteError: The tuning result is missing or damaged, the result cannot be written, or the
-            run was stopped by a signal.
+        SuiteError: The tuning result is missing or damaged, the program cannot be built, the
+            result cannot be written, or the run was stopped by a signal.
     """
     step_sizes, choices = _step_sizes(spec, output.parent)
     _prepare_jax()
@@ -87,7 +87,10 @@ def execute(
 
     with jax.enable_x64(spec.fields["precision"] == "float64"):
         build = lookup("program", spec.fields["program"], "program").load()
-        program = build(spec.fields, step_sizes, choices)
+        try:
+            program = build(spec.fields, step_sizes, choices)
+        except ValueError as error:  # parts that do not fit each other, or data that is not here
+            raise SpecError(f"run {spec.hash}: {error}") from error
         return run(
             program,
             spec.canonical,

@@ -248,7 +248,9 @@ class _Expansion:
             for key in (*program.components, "precision")
             if key in setting.run
         }
-        spec = {**inherited, "steps": self.scale.need("steps"), **raw}
+        if "steps" in program.fields and "steps" not in raw:
+            inherited["steps"] = self.scale.need("steps")
+        spec = {**inherited, **raw}
         if "discount" in program.fields:
             learner = component("learner", setting.run.get("learner"), "shared.learner")
             # the line would be of another return
@@ -257,7 +259,7 @@ class _Expansion:
                     f"{where}.discount", f"must be the learner's, {learner['discount']}"
                 )
             spec["discount"] = learner["discount"]
-        blocks = setting.final_seeds if program.random else [[setting.first_seed("final")]]
+        blocks = setting.final_seeds(program)
         return label, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
 
 

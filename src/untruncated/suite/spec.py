@@ -132,6 +132,8 @@ def _members(
         if {"cell", "credit"} <= set(parts):
             check_credit(fields[-1]["cell"], fields[-1]["credit"], f"{place}.credit.name")
             fields[-1]["credit"] = with_window(fields[-1]["credit"], steps, f"{place}.credit")
+        if {"problem", "estimator"} <= set(parts):
+            check_unrolls({"fidelity": raw.get("fidelity", "exact"), **fields[-1]}, place)
     return fields, canonical
 
 

@@ -6,7 +6,8 @@ Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuratio
 (tuning, final or baseline), `run` (the result file's hash), `steps` (of the run; empty
 if its inner problem says how many), `step_size`,
 `at_edge` (the tuned step size is at the end of its grid), `machine` (of a measured time), `seed`,
-`curve_step`, `repeat`, `theta_0`, `theta_1`, `trajectory_step` and `parameter` (each empty where a
+`curve_step`, `repeat`, `theta_0`, `theta_1`, `state_0`, `state_1`, `trajectory_step`, `inner_step`,
+`parameter` and `coordinate` (each empty where a
 metric has none), `metric`, `value` (empty if the
 member diverged), `diverged`.
 """
@@ -30,12 +31,15 @@ from untruncated.suite.spec import RunSpec
 COLUMNS = (
     "figure panel scale fidelity curve label configuration method cell width credit truncation x "
     "flops parameters stage run steps step_size at_edge machine seed curve_step repeat theta_0 "
-    "theta_1 trajectory_step parameter metric value diverged"
+    "theta_1 state_0 state_1 trajectory_step inner_step parameter coordinate metric value diverged"
 ).split()
 WHOLE_NUMBERS = (
-    "width truncation flops parameters steps seed curve_step repeat trajectory_step parameter"
+    "width truncation flops parameters steps seed curve_step repeat trajectory_step inner_step "
+    "parameter coordinate"
 ).split()
-_MEMBER_AXES = {"step_size", "seed", "repeat", "agent", "theta_0", "theta_1"}
+_MEMBER_AXES = set(
+    "step_size seed repeat agent theta_0 theta_1 state_0 state_1 inner_step coordinate".split()
+)
 
 
 def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:

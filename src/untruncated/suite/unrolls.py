@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from untruncated.catalogue import CatalogueError
+from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.estimators import ESTIMATORS, EstimatorEntry
 from untruncated.catalogue.problems import PROBLEMS
 
@@ -36,12 +37,16 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
 
 
 def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, where: str) -> None:
-    """Derivatives, and inner problems that end."""
+    """Derivatives, inner problems that end, and cells with traces."""
+    cell = PROBLEMS[problem["name"]].cell(problem)
+    traces = cell is not None and "rtrl" in CELLS[cell].credits
     differentiable = PROBLEMS[problem["name"]].differentiable(problem)
 
     def missing(entry: EstimatorEntry) -> str:
         if entry.derivatives and not differentiable:
             return "derivatives"
+        if entry.traces and not traces:
+            return "a cell with traces"
         return "inner problems that end" if entry.whole and horizon is None else ""
 
     if lacking := missing(ESTIMATORS[name]):

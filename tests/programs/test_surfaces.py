@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from untruncated.estimators.unrolled import full_unroll_loss
-from untruncated.programs import outer_surface
+from untruncated.problems.toy_regression import ToyRegression
+from untruncated.programs import surfaces
 from untruncated.suite.spec import resolve_run
 
 
@@ -20,7 +21,7 @@ def test_every_point_is_the_loss_of_its_parameters():
             "seeds": [0],
         }
     )
-    program = outer_surface.build(spec.fields, [], {})
+    program = surfaces.build_outer(spec.fields, [], {})
     carry = program.init()
     for _ in range(program.total_steps):
         carry = program.advance(carry)
@@ -30,5 +31,5 @@ def test_every_point_is_the_loss_of_its_parameters():
     for row, last in enumerate(program.axes["theta_1"]):
         for column, first in enumerate(program.axes["theta_0"]):
             theta = jnp.array([first, last])
-            loss = full_unroll_loss(program.problem, theta, jax.random.key(0))
+            loss = full_unroll_loss(ToyRegression(horizon=10), theta, jax.random.key(0))
             np.testing.assert_allclose(metric.values[row, column], loss, rtol=1e-5)

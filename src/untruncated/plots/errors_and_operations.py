@@ -1,0 +1,41 @@
+"""Return errors of learners on the way, against the operations that their gradients have cost."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from untruncated.plots.axes import Y_LABEL, log_error_axis
+from untruncated.plots.learning_curves import curve_looks, draw_curve
+from untruncated.plots.style import BASELINE_COLOR
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel. A curve that learns without an estimator lies flat, as does the baseline."""
+    finals = table[table["stage"] == "final"]
+    rows = finals[finals["metric"] == "loss_curve"]
+    for curve, (color, style) in curve_looks(rows).items():
+        mine = rows[rows["curve"] == curve]
+        cost = finals[(finals["curve"] == curve) & (finals["metric"] == "operations_per_iteration")]
+        seeds = mine.pivot(index="curve_step", columns="seed", values="value") / plot["steps"]
+        seeds.index = seeds.index * cost["value"].iloc[0]
+        draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
+    online = finals[finals["metric"] == "msre_last_tenth"]
+    for (_, mine), style in zip(online.groupby("curve", sort=False), (":", "-."), strict=False):
+        mean, error = mine["value"].mean(), mine["value"].sem()
+        axes.axhspan(mean - error, mean + error, color="0.7", alpha=0.4, linewidth=0)
+        axes.axhline(mean, color="0.3", linestyle=style, label=mine["label"].iloc[0])
+    baseline = table[table["metric"] == "msre_exact"]
+    if len(baseline):
+        axes.axhline(
+            baseline["value"].iloc[0],
+            color=BASELINE_COLOR,
+            linestyle="--",
+            linewidth=1,
+            label=baseline["label"].iloc[0],
+        )
+    axes.set_xscale("log")
+    log_error_axis(axes)
+    axes.set_xlabel("operations for gradients")
+    axes.set_ylabel(Y_LABEL)

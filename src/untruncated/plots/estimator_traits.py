@@ -1,0 +1,36 @@
+"""What each gradient estimator costs and promises, as a table."""
+
+from matplotlib.axes import Axes
+
+from untruncated.catalogue.estimator_traits import TRAITS
+
+COLUMNS = ("method", "time", "memory", "parallel", "unbiased", "any loss", "smooths")
+WIDTHS = (0.25, 0.26, 0.18, 0.085, 0.1, 0.085, 0.085)
+
+
+def draw(axes: Axes) -> None:
+    """Draws the table, a row for each method."""
+    words = {True: "yes", False: "no"}
+    rows = [
+        (
+            traits.label,
+            traits.compute,
+            traits.memory,
+            words[traits.parallel],
+            traits.unbiased,
+            words[traits.nondifferentiable],
+            words[traits.smooths],
+        )
+        for traits in TRAITS.values()
+    ]
+    axes.set_axis_off()
+    table = axes.table(
+        rows, colLabels=COLUMNS, colWidths=WIDTHS, cellLoc="left", bbox=(-0.15, 0, 1.2, 1)
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(4.5)
+    for (row, _), cell in table.get_celld().items():
+        cell.set_linewidth(0.3)
+        cell.PAD = 0.03
+        if row == 0:
+            cell.set_text_props(weight="bold")

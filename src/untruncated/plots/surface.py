@@ -1,0 +1,35 @@
+"""A loss over a plane as shades of grey, for others to draw on."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+
+
+def draw_surface(
+    axes: Axes, table: pd.DataFrame, names: tuple[str, str], limits: tuple[float, float], label: str
+) -> None:
+    """Draws the baseline's loss below whatever else a panel shows.
+
+    Args:
+        axes: Where.
+        table: The panel's table.
+        names: Its columns with the first and the second coordinate.
+        limits: The lowest and the highest loss told apart.
+        label: Of the colours.
+    """
+    surface = table[(table["stage"] == "baseline") & (table["metric"] == "loss")]
+    grid = surface.pivot(index=names[1], columns=names[0], values="value")
+    mesh = axes.pcolormesh(
+        grid.columns,
+        grid.index,
+        grid.to_numpy(),
+        norm=LogNorm(*limits),
+        cmap="Greys",
+        rasterized=True,
+    )
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
+    bar.ax.set_title(label, fontsize=7)
+    axes.set_xlim(np.min(grid.columns), np.max(grid.columns))
+    axes.set_ylim(np.min(grid.index), np.max(grid.index))
+    axes.grid(visible=False)

@@ -1,0 +1,41 @@
+"""The variance of PES by Monte Carlo, on the curves of the formulas."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from untruncated.plots.axes import swept_axis
+from untruncated.plots.style import BASELINE_COLOR, SERIES
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel: a line for each formula, a marker for each measured mean over seeds."""
+    finals = table[table["stage"] == "final"]
+    xs = np.sort(finals["x"].unique())
+    for (_, rows), look in zip(finals.groupby("curve", sort=False), SERIES, strict=False):
+        label = rows["label"].iloc[0]
+        by_x = rows.groupby(["metric", "x"])["value"]
+        predicted = by_x.mean()["predicted_variance"]
+        measured, error = by_x.mean()["relative_variance"], by_x.sem()["relative_variance"]
+        axes.plot(predicted.index, predicted, color=look.color, linewidth=1)
+        axes.errorbar(
+            measured.index,
+            measured,
+            yerr=error.fillna(0),
+            color=look.color,
+            marker=look.marker,
+            linestyle="",
+            markerfacecolor="white",
+            capsize=2,
+            label=label,
+        )
+    if plot["square"]:
+        first = finals.loc[(finals["x"] == xs[0]), "value"].mean()
+        square = first * (xs / xs[0]) ** 2
+        axes.plot(xs, square, "--", color=BASELINE_COLOR, linewidth=0.8, label=plot["square"])
+    swept_axis(axes, plot["x_label"], "log", xs)
+    axes.set_yscale("log")
+    axes.set_ylabel("variance of one pair / squared gradient")

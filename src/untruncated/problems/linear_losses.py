@@ -1,0 +1,68 @@
+"""Losses that are linear in every unroll's copy of θ, with gradients of a chosen pattern."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from untruncated.problems.protocol import check_problem
+
+STRUCTURES = ("diagonal", "upper_triangular")
+ENTRIES = ("identical", "independent")
+
+
+class Copies(NamedTuple):
+    """The gradients g[m, t] = ∂L_t/∂θ_m, and the copies θ_m made so far, zero where not yet."""
+
+    gradients: Float[Array, "steps steps parameters"]
+    thetas: Float[Array, "steps parameters"]
+
+
+@dataclass(frozen=True)
+class LinearLosses:
+    """L_t = Σ_m g[m, t] · θ_m, where θ_m is θ as it was in step m; PES paper, Section 4.1.
+
+    `structure` says which g are not zero: "diagonal", those with m = t; or "upper_triangular",
+    those with m ≤ t. `entries`: all the same vector of ones ("identical"), or drawn standard normal
+    for every inner problem ("independent"). `horizon` is T, `parameters` P.
+    """
+
+    horizon: int = 8
+    parameters: int = 3
+    structure: str = "upper_triangular"
+    entries: str = "independent"
+    unroll_loss: str = "sum"
+    differentiable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_problem(self.horizon, self.unroll_loss)
+        if self.horizon is None or self.parameters < 1:
+            raise ValueError(f"horizon must be a number, parameters at least 1: got {self}")
+        if self.structure not in STRUCTURES or self.entries not in ENTRIES:
+            raise ValueError(
+                f"structure must be one of {STRUCTURES} and entries one of {ENTRIES}: got {self}"
+            )
+
+    def initial_theta(self, key: PRNGKeyArray) -> Float[Array, " parameters"]:
+        del key
+        return jnp.zeros(self.parameters)
+
+    def initial_state(self, key: PRNGKeyArray) -> Copies:
+        steps = self.horizon
+        shape = (steps, steps, self.parameters)
+        entries = jnp.ones(shape) if self.entries == "identical" else jax.random.normal(key, shape)
+        pattern = jnp.eye(steps) if self.structure == "diagonal" else jnp.triu(jnp.ones(shape[:2]))
+        return Copies(pattern[:, :, None] * entries, jnp.zeros(shape[1:]))
+
+    def unroll_step(
+        self,
+        theta: Float[Array, " parameters"],
+        state: Copies,
+        t: Int[Array, ""],
+        key: PRNGKeyArray,
+    ) -> tuple[Copies, Float[Array, ""]]:
+        del key
+        thetas = state.thetas.at[t].set(theta)
+        return state._replace(thetas=thetas), jnp.sum(state.gradients[:, t] * thetas)

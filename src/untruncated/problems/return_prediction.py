@@ -1,0 +1,112 @@
+"""A recurrent cell that predicts returns on a recorded stream, as an unrolled system.
+
+The outer parameters θ are those of the cell and of a linear unit on its features; the inner problem
+is one pass over the stream. It lets estimators of unrolled systems meet the cells and the task of
+online prediction.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from untruncated.catalogue import lookup
+from untruncated.cells.protocol import Cell, Features, Parameters, State
+from untruncated.environments.returns import discounted_returns, tail_steps
+from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.problems.protocol import check_problem
+
+
+class Predictor(NamedTuple):
+    """θ: the cell's parameters; weights of its features, one after the other, and a bias."""
+
+    cell: Parameters
+    weights: Float[Array, " features"]
+    bias: Float[Array, ""]
+
+
+class Recording(NamedTuple):
+    """A stream's observations, and the discounted return after each step."""
+
+    observations: Float[np.ndarray, "steps inputs"]
+    returns: Float[np.ndarray, " steps"]
+
+
+@dataclass(frozen=True)
+class ReturnPrediction:
+    """Loss of step t: (v_t - G_t)², with v_t = weights · features + bias after observation t.
+
+    The stream is trace conditioning with mean interval `interval` and `distractors`, its first
+    `horizon` steps, drawn by `stream_seed`; G is discounted by `discount`. All inner problems pass
+    over the same stream, so that the state is the cell's alone. `cell` is a name of the catalogue;
+    its fields other than `width` have their defaults.
+    """
+
+    cell: str = "linear_rtu"
+    width: int = 8
+    interval: int = 10
+    distractors: int = 10
+    discount: float = 0.9
+    horizon: int = 100_000
+    stream_seed: int = 0
+    unroll_loss: str = "sum"
+    differentiable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_problem(self.horizon, self.unroll_loss)
+        if self.horizon is None:
+            raise ValueError("horizon must be a number: the stream is recorded")
+        _ = self.recording  # outside of any compiled function
+
+    @cached_property
+    def recurrent_cell(self) -> Cell:
+        """The cell."""
+        entry = lookup("cell", self.cell, "problem.cell")
+        fields = entry.resolve({"width": self.width}, "problem.cell")
+        return entry.load()(inputs=2 + self.distractors, **fields)
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The stream, run past its end far enough for the last returns."""
+        environment = TraceConditioning(self.interval, self.distractors)
+        start = environment.start(jax.random.key(self.stream_seed))
+        _, steps = environment.unroll(start, self.horizon, tail_steps(self.discount))
+        returns = discounted_returns(steps.reward.astype(float), self.discount, self.horizon)
+        observations = np.asarray(steps.observation[: self.horizon], bool)
+        return Recording(observations, np.asarray(returns))
+
+    def initial_theta(self, key: PRNGKeyArray) -> Predictor:
+        """The cell's own initialisation; weights normal with variance 1/features, bias zero."""
+        cell_key, weights_key = jax.random.split(key)
+        features = sum(self.recurrent_cell.feature_sizes)
+        weights = jax.random.normal(weights_key, (features,)) / features**0.5
+        return Predictor(self.recurrent_cell.init(cell_key), weights, jnp.zeros(()))
+
+    def initial_state(self, key: PRNGKeyArray) -> State:
+        del key  # always empty
+        return self.recurrent_cell.initial_state()
+
+    def inputs(self, t: Int[Array, ""]) -> Float[Array, " inputs"]:
+        """What the cell sees at step t."""
+        return jnp.asarray(self.recording.observations)[t].astype(float)
+
+    def feature_loss(
+        self, theta: Predictor, features: Features, t: Int[Array, ""]
+    ) -> Float[Array, ""]:
+        """The loss of step t, given the cell's features after its observation."""
+        value = theta.weights @ ravel_pytree(features)[0] + theta.bias
+        return (value - jnp.asarray(self.recording.returns, float)[t]) ** 2
+
+    def unroll_step(
+        self, theta: Predictor, state: State, t: Int[Array, ""], key: PRNGKeyArray
+    ) -> tuple[State, Float[Array, ""]]:
+        del key  # a recorded stream
+        cell, x = self.recurrent_cell, self.inputs(t)
+        derived = cell.derive(theta.cell)
+        state = cell.step(theta.cell, derived, state, cell.drive(theta.cell, derived, x))
+        return state, self.feature_loss(theta, cell.features(theta.cell, state, x), t)
