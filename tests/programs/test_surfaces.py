@@ -1,11 +1,12 @@
-"""The outer surface: the loss of each point's θ, rows and columns the right way round."""
+"""Surfaces: the loss of each point, rows and columns the right way round."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from untruncated.estimators.unrolled import full_unroll_loss
-from untruncated.problems.toy_regression import ToyRegression
+from untruncated.problems.toy_regression import ToyRegression, inner_function
 from untruncated.programs import surfaces
 from untruncated.suite.spec import resolve_run
 
@@ -33,3 +34,36 @@ def test_every_point_is_the_loss_of_its_parameters():
             theta = jnp.array([first, last])
             loss = full_unroll_loss(ToyRegression(horizon=10), theta, jax.random.key(0))
             np.testing.assert_allclose(metric.values[row, column], loss, rtol=1e-5)
+
+
+INNER = {
+    "program": "inner_surface",
+    "problem": "toy_regression",
+    "steps": 3,
+    "low_0": -1,
+    "high_0": 1,
+    "low_1": 1,
+    "high_1": 100,
+    "scale_1": "log",
+    "seeds": [0],
+}
+
+
+def test_every_point_of_the_inner_surface_is_the_loss_of_a_state():
+    program = surfaces.build_inner(resolve_run(INNER).fields, [], {})
+    carry = program.init()
+    for _ in range(program.total_steps):
+        carry = program.advance(carry)
+    metric = program.metrics(carry)["loss"]
+    assert metric.axes == ("state_1", "state_0")
+    np.testing.assert_allclose(program.axes["state_1"], [1, 10, 100])
+    for row, second in enumerate(program.axes["state_1"]):
+        for column, first in enumerate(program.axes["state_0"]):
+            loss = inner_function(jnp.array([first, second]))
+            np.testing.assert_allclose(metric.values[row, column], loss, rtol=1e-5)
+
+
+def test_a_problem_without_an_inner_surface_is_refused():
+    spec = resolve_run({**INNER, "problem": "influence_balancing"})
+    with pytest.raises(ValueError, match="no surface to draw"):
+        surfaces.build_inner(spec.fields, [], {})

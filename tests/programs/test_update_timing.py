@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue import CatalogueError
-from untruncated.programs import update_timing
+from untruncated.programs import rounds, update_timing
 from untruncated.suite.spec import resolve_run
 
 AGENTS = [
@@ -28,15 +28,15 @@ SPEC = {
 def test_a_round_gives_each_agent_its_turn_and_begins_with_another_one(monkeypatch):
     program = update_timing.build(resolve_run(SPEC).fields, [], {})
     turns, clock = [], iter(float(number) for number in range(100))
-    measured = update_timing._seconds
+    measured = rounds._seconds
 
     def watched(turn):
         turns.append(program._turns.index(turn))
         return measured(turn)
 
-    monkeypatch.setattr(update_timing, "_seconds", watched)
-    monkeypatch.setattr(update_timing.time, "process_time", lambda: next(clock))
-    monkeypatch.setattr(update_timing.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(rounds, "_seconds", watched)
+    monkeypatch.setattr(rounds.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(rounds.time, "perf_counter", lambda: next(clock))
     carry = program.init()
     for _ in range(program.total_steps):
         carry = program.advance(carry)

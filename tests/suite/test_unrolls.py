@@ -77,6 +77,18 @@ def test_golden_names(name):
             r"estimator.name: estimator 'bptt' needs inner problems that end, .* Allowed: "
             "truncated_es, pes, es_single, pes_analytic, truncated_bptt, rtrl, uoro$",
         ),
+        (
+            {"estimator": "cell_traces"},
+            r"estimator.name: estimator 'cell_traces' needs a cell with traces, which problem "
+            "'toy_regression' does not have",
+        ),
+        (
+            {
+                "problem": {"name": "return_prediction", "cell": "gru"},
+                "estimator": "cell_traces",
+            },
+            "estimator 'cell_traces' needs a cell with traces",
+        ),
         ({"optimiser": "adamw"}, r"optimiser.name: unknown value 'adamw' \(did you mean 'adam'"),
         ({"steps": 15}, "steps: must be a multiple of 10"),
     ],

@@ -23,8 +23,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         axes.plot(predicted.index, predicted, color=look.color, linewidth=1)
         axes.errorbar(
             measured.index,
-            measured,
-            yerr=error.fillna(0),
+            measured.to_numpy(),
+            yerr=error.fillna(0).to_numpy(),
             color=look.color,
             marker=look.marker,
             linestyle="",

@@ -57,9 +57,13 @@ class VarianceLaw:
         return {"seed": self.seeds}
 
     def init(self) -> Carry:
-        zero = jnp.zeros(len(self.seeds))
         keys = jax.vmap(jax.random.key)(jnp.asarray(self.seeds))
-        return Carry(jnp.zeros((), jnp.int32), keys, zero, zero)
+        return Carry(
+            step=jnp.zeros((), jnp.int32),
+            keys=keys,
+            errors=jnp.zeros(len(self.seeds)),
+            squares=jnp.zeros(len(self.seeds)),
+        )
 
     def advance(self, carry: Carry) -> Carry:
         return _advance(self, carry)
