@@ -65,8 +65,10 @@ class Plan:
         """The source files that draw a figure: whoever edits one wants it drawn anew."""
         shown = self.figures[figure].panels
         kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
+        locations = {lookup("plot", kind, "plot").location for kind in kinds}
+        modules = {location.partition(":")[0].rpartition(".")[2] for location in locations}
         folder = Path(__file__).resolve().parents[1] / "plots"
-        return [str(folder / f"{name}.py") for name in [*_EVERY_FIGURE, *sorted(kinds)]]
+        return [str(folder / f"{name}.py") for name in [*_EVERY_FIGURE, *sorted(modules)]]
 
     def targets(self) -> dict[str, list[str]]:
         """The files that each target stands for."""
