@@ -42,4 +42,4 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("unrolls per inner problem, T/K")
-    axes.set_ylabel("squared error / squared gradient")
+    axes.set_ylabel("relative squared error")

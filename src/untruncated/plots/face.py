@@ -27,7 +27,7 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
     steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].dropna().unique()))
     if learners["repeat"].notna().any():
         return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} calls."
-    sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].unique()))
+    sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].dropna().unique()))
     text = f"Scale {figure.scale}: " + (f"{steps} steps, " if steps else "")
     if finals.empty:
         return f"{text}{tuning['seed'].nunique()} seeds for each step size."

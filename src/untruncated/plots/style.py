@@ -59,7 +59,7 @@ _LOOKS = {
     "truncated_bptt": Look("#E69F00", "v"),
     "bptt": Look("#999999", "X"),
     "rtrl": Look("#000000", "x"),
-    "cell_traces": Look("#000000", "*"),
+    "cell_traces": Look("#5D3A9B", "*"),
     "uoro": Look("#009E73", "^"),
 }
 

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 
 # In units of the squared gradient, for one pair; `estimators.variance` has them as functions.
 FORMULAS = (
-    ("∂L_t/∂θ_m not zero", "all the same", "independent, mean zero"),
+    ("not zero", "all the same", "independent"),
     ("m = t", r"$\frac{1}{T}+\frac{P}{2}+\frac{P}{2T}$", r"$1+\frac{P(T+1)}{2}$"),
     ("m ≤ t", r"$\frac{2}{3}(P+1)\left(1+\frac{1}{T(T+1)}\right)$", r"$1+\frac{P(2T+1)}{3}$"),
 )
@@ -13,10 +13,10 @@ FORMULAS = (
 def draw(axes: Axes) -> None:
     """Draws the table: which gradients are not zero by row, how they are drawn by column."""
     axes.set_axis_off()
-    table = axes.table(FORMULAS, cellLoc="center", colWidths=(0.28, 0.36, 0.36), bbox=(0, 0, 1, 1))
+    table = axes.table(FORMULAS, cellLoc="center", colWidths=(0.16, 0.48, 0.36), bbox=(0, 0, 1, 1))
     table.auto_set_font_size(False)
-    table.set_fontsize(8)
+    table.set_fontsize(7)
     for (row, column), cell in table.get_celld().items():
         cell.set_linewidth(0.4)
         if row and column:
-            cell.get_text().set_fontsize(11)
+            cell.get_text().set_fontsize(9)

@@ -38,4 +38,4 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         axes.plot(xs, square, "--", color=BASELINE_COLOR, linewidth=0.8, label=plot["square"])
     swept_axis(axes, plot["x_label"], "log", xs)
     axes.set_yscale("log")
-    axes.set_ylabel("variance of one pair / squared gradient")
+    axes.set_ylabel("variance / squared gradient")

@@ -66,9 +66,17 @@ class Setting:
     stages: tuple[str, ...]
 
     def within(self, fields: Mapping[str, Any]) -> "Setting":
-        """The same with the run's fields in `fields` in place of those so far."""
+        """The same with the run's fields in `fields` in place of those so far.
+
+        Where they name another program, it inherits what it takes.
+        """
         own = {key: value for key, value in fields.items() if key in RUN_KEYS}
-        return replace(self, run={**self.run, **own})
+        inherited = self.run
+        if own.get("program", self.run.get("program")) != self.run.get("program"):
+            program = lookup("program", own["program"], "program")
+            taken = {*program.parts, *program.fields}
+            inherited = {key: value for key, value in self.run.items() if key in taken}
+        return replace(self, run={**inherited, **own})
 
     @property
     def program(self) -> ProgramEntry:
@@ -120,18 +128,18 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
     spec: dict[str, Any] = {
         key: _substitute(value, sweep, f"{where}.{key}") for key, value in setting.run.items()
     }
+    if "steps" in program.fields:
+        spec["steps"] = _steps(spec, setting.scale, where)
     costs = {}
     if "cell" in program.parts:
         inputs = _inputs(spec)
         spec["credit"] = component("credit", spec.get("credit"), f"{where}.credit")
-        credit = with_window(spec["credit"], setting.scale.need("steps"), f"{where}.credit")
+        credit = with_window(spec["credit"], spec["steps"], f"{where}.credit")
         spec["cell"] = resolve_width(spec.get("cell"), credit, inputs, f"{where}.cell")
         costs = {
             "flops": flops(spec["cell"], credit, inputs),
             "parameters": parameters(spec["cell"], inputs),
         }
-    if "steps" in program.fields:
-        spec["steps"] = _steps(spec, setting.scale, where)
     if program.members:
         # one run measures all points of the panel: see `gather`
         for kind in program.member_parts:
@@ -155,10 +163,13 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
 def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
     """The scale's steps, or as many tens of iterations as its budget of particle steps allows.
 
-    An iteration costs particles × truncation of them. At least ten iterations are made.
+    An iteration costs particles × truncation of them, a step without an estimator one. At least ten
+    iterations are made.
     """
     if scale.particle_steps is None:
         return scale.need("steps")
+    if "estimator" not in spec:
+        return 10 * max(1, scale.particle_steps // 10)
     estimator = component("estimator", spec.get("estimator"), f"{where}.estimator")
     each = estimator.get("particles", 1) * estimator.get("truncation", 1)
     return 10 * max(1, scale.particle_steps // (10 * each))

@@ -251,7 +251,7 @@ class _Expansion:
         if "steps" in program.fields and "steps" not in raw:
             inherited["steps"] = self.scale.need("steps")
         spec = {**inherited, **raw}
-        if "discount" in program.fields:
+        if "discount" in program.fields and "learner" in setting.run:
             learner = component("learner", setting.run.get("learner"), "shared.learner")
             # the line would be of another return
             if spec.get("discount", learner["discount"]) != learner["discount"]:
