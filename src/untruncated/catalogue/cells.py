@@ -33,6 +33,7 @@ CELLS: dict[str, CellEntry] = {
         parameters=costs.rtu_parameters,
         flops=costs.linear_rtu_flops,
         reference={"parameterisation": "exp_exp"},
+        separate_units=True,
     ),
     "nonlinear_rtu": CellEntry(
         "untruncated.cells.nonlinear_rtu:NonlinearRTU",
@@ -45,6 +46,7 @@ CELLS: dict[str, CellEntry] = {
         parameters=costs.rtu_parameters,
         flops=costs.nonlinear_rtu_flops,
         reference={"parameterisation": "exp_exp"},
+        separate_units=True,
     ),
     "lru": CellEntry(
         "untruncated.cells.lru:LRU",

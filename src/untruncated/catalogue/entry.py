@@ -170,7 +170,8 @@ class CellEntry(Entry):
     assignment given with its resolved fields; see `catalogue.cells`. A cell whose RTRL gradient
     differs in its paper's public code takes an argument `fidelity`; `reference` holds the values
     that its fields must have for that, and is None for any other cell. `trace_fields` say how
-    traces are carried, and mean something under RTRL alone.
+    traces are carried, and mean something under RTRL alone. `separate_units`: each has a state and
+    features of its own, which stay zero if it has no input.
     """
 
     credits: tuple[str, ...] = ()
@@ -180,3 +181,4 @@ class CellEntry(Entry):
     )
     reference: Mapping[str, Any] | None = None
     trace_fields: tuple[str, ...] = ()
+    separate_units: bool = False

@@ -1,6 +1,6 @@
 """Online prediction on a continuing stream: step sizes × seeds, one jitted scan per chunk."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.agents.adam import AdamCorrections, bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.environments.returns import discounted_returns
-from untruncated.programs.building import build_environment, build_predictor
+from untruncated.programs.building import build_environment
 from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline, final_metrics
 from untruncated.programs.divergence import (
@@ -24,6 +24,7 @@ from untruncated.programs.divergence import (
     first_divergence,
     lost_bins,
 )
+from untruncated.programs.lanes import build_filled
 from untruncated.programs.streams import start_streams, stream_with_returns
 
 CACHE_BYTES = 256 * 1024
@@ -49,10 +50,14 @@ class Carry(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OnlinePrediction:
-    """A `programs.protocol.Program`: every step size meets the same stream of each seed."""
+    """A `programs.protocol.Program`: every step size meets the same stream of each seed.
+
+    `start` makes a learner's first state from a key.
+    """
 
     environment: Any
     predictor: Predictor
+    start: Callable[[PRNGKeyArray], Any]
     step_sizes: list[float]
     seeds: list[int]
     total_steps: int
@@ -88,7 +93,7 @@ class OnlinePrediction:
     def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
         keys = jax.vmap(jax.random.key)(seeds)
         learner_keys = jax.vmap(partial(jax.random.fold_in, data=1))(keys)
-        learners = jax.vmap(self.predictor.init)(learner_keys)
+        learners = jax.vmap(self.start)(learner_keys)
         shape = (len(self.step_sizes), len(self.seeds))
         return Carry(
             step=jnp.zeros((), jnp.int32),
@@ -210,7 +215,7 @@ def _learner_inputs(
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec, at the given step sizes."""
     environment = build_environment(fields)
-    predictor = build_predictor(fields, environment)
+    predictor, start = build_filled(fields, environment)
     return OnlinePrediction(
-        environment, predictor, step_sizes, fields["seeds"], fields["steps"], choices
+        environment, predictor, start, step_sizes, fields["seeds"], fields["steps"], choices
     )
