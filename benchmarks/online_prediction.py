@@ -10,8 +10,11 @@ import numpy as np
 
 from benchmarks.straightforward import straightforward
 from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_cpu_seconds
+from untruncated.agents.adam import adam_update, bias_corrections, init_moments
+from untruncated.agents.heads import init_predictor, make_head
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.programs.lanes import LANES
 from untruncated.programs.online_prediction import build
 from untruncated.suite.errors import ResultError
 from untruncated.suite.expansion import load_figures
@@ -70,6 +73,28 @@ def straightforward_program(width: int) -> Program:
     return Program(lambda: compiled(state, stream.observation, stream.reward), STEPS)
 
 
+def optimiser_program(width: int, seeds: int) -> Program:
+    """What no program of this learner can do without: eligibility traces and Adam, nothing else."""
+    cell = LinearRTU(INPUTS, width)
+    keys = jax.random.split(jax.random.key(0), seeds)
+    params = jax.vmap(lambda key: init_predictor(cell, make_head(cell, 0), key))(keys)
+    start = params, jax.vmap(init_moments)(params), jax.tree.map(jnp.zeros_like, params)
+    inputs = bias_corrections(1 + jnp.arange(STEPS)), jnp.linspace(-1.0, 1.0, STEPS)
+
+    def learn(params: Any, moments: Any, eligibility: Any, corrections: Any, error: Any) -> tuple:
+        descent = jax.tree.map(lambda e: -error * e, eligibility)
+        new, moments = adam_update(params, moments, descent, jnp.asarray(1e-3), corrections)
+        return new, moments, jax.tree.map(lambda e, p: 0.87 * e + p, eligibility, params)
+
+    over_seeds = jax.vmap(learn, (0, 0, 0, None, None))
+
+    @jax.jit
+    def run(start: tuple, inputs: tuple) -> tuple:
+        return jax.lax.scan(lambda carry, x: (over_seeds(*carry, *x), None), start, inputs)[0]
+
+    return Program(lambda: run(start, inputs), STEPS * seeds)
+
+
 def report(root: Path) -> None:
     """Prints three tables: the linear RTU, every cell, the cost of Figure 2 at paper scale."""
     _report_linear_rtu()
@@ -83,6 +108,8 @@ def _report_linear_rtu() -> None:
     width = cell["width"]
     programs = {"straightforward": straightforward_program(width)}
     programs |= {f"{n} seeds": suite_program(cell, "rtrl", n) for n in BATCHES}
+    filled = -(-width // LANES) * LANES
+    programs["Adam alone, 15 seeds"] = optimiser_program(filled, 15)
     seconds = median_cpu_seconds(programs)
     print(f"\nLinear RTU of {width} units, RTRL, TD(0.9), Adam: CPU-µs per step and seed")
     print(f"{'program':<20}{'µs':>8}{'times faster':>15}")
