@@ -12,12 +12,13 @@ metric has none), `metric`, `value` (empty if the
 member diverged), `diverged`.
 """
 
+import csv
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
@@ -32,10 +33,6 @@ COLUMNS = (
     "figure panel scale fidelity curve label configuration method cell width credit truncation x "
     "flops parameters stage run steps step_size at_edge machine seed curve_step repeat theta_0 "
     "theta_1 state_0 state_1 trajectory_step inner_step parameter coordinate metric value diverged"
-).split()
-WHOLE_NUMBERS = (
-    "width truncation flops parameters steps seed curve_step repeat trajectory_step inner_step "
-    "parameter coordinate"
 ).split()
 _MEMBER_AXES = set(
     "step_size seed repeat agent theta_0 theta_1 state_0 state_1 inner_step coordinate".split()
@@ -69,13 +66,11 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
             f"{name}: {len(missing)} of its {len(panel.runs)} runs are missing in {runs}:\n  "
             f"{listed}\nCompute them with: snakemake {name} --config scale={scale}"
         )
-    rows = [
-        {"figure": figure.name, "panel": panel.name, "scale": scale, **row}
-        for row in panel_rows(panel, runs)
-    ]
-    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(WHOLE_NUMBERS, "Int64"))
-    with atomic_path(output) as path:
-        table.to_csv(path, index=False)
+    common = {"figure": figure.name, "panel": panel.name, "scale": scale}
+    with atomic_path(output) as path, path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({**common, **row} for row in panel_rows(panel, runs))
 
 
 def missing_runs(panel: Panel, runs: Path) -> list[str]:
@@ -146,7 +141,8 @@ def _result_rows(run: RunSpec, runs: Path, curve_metric: str | None) -> Iterator
                 yield {**fixed, **member, "metric": name, "value": value, "diverged": lost}
 
 
-def _members(result: Result, metric: Metric) -> Iterator[tuple[dict[str, Any], float]]:
+def _members(result: Result, metric: Metric) -> Iterator[tuple[dict[str, Any], float | None]]:
     for index in np.ndindex(metric.values.shape):
         member = {axis: result.axes[axis][i] for axis, i in zip(metric.axes, index, strict=True)}
-        yield member, float(metric.values[index])
+        value = float(metric.values[index])
+        yield member, None if math.isnan(value) else value
