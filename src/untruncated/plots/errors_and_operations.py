@@ -1,6 +1,7 @@
 """Return errors of learners on the way, against the operations that their gradients have cost."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,9 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         seeds.index = seeds.index * cost["value"].iloc[0]
         draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
     online = finals[finals["metric"] == "msre_last_tenth"]
-    for (_, mine), style in zip(online.groupby("curve", sort=False), (":", "-."), strict=False):
+    for (_, mine), style in zip(
+        online.groupby("curve", sort=False), cycle((":", "-.")), strict=False
+    ):
         mean, error = mine["value"].mean(), mine["value"].sem()
         axes.axhspan(mean - error, mean + error, color="0.7", alpha=0.4, linewidth=0)
         axes.axhline(mean, color="0.3", linestyle=style, label=mine["label"].iloc[0])

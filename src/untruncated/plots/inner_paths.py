@@ -1,6 +1,7 @@
 """Inner problems with a few values of θ each: where these lie, and where the states go."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -16,10 +17,9 @@ def draw_parameters(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) ->
         axes, table, ("theta_0", "theta_1"), (plot["low"], plot["high"]), plot["color_label"]
     )
     finals = table[table["stage"] == "final"]
-    for (curve, rows), look in zip(finals.groupby("curve", sort=False), SERIES, strict=False):
+    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
         theta = rows[rows["metric"] == "theta"].set_index("parameter")["value"]
         loss = rows.loc[rows["metric"] == "loss", "value"].iloc[0]
-        del curve
         axes.plot(
             theta[0],
             theta[1],
@@ -47,8 +47,7 @@ def draw_states(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> Non
         axes, table, ("state_0", "state_1"), (plot["low"], plot["high"]), plot["color_label"]
     )
     finals = table[(table["stage"] == "final") & (table["metric"] == "state")]
-    for (curve, rows), look in zip(finals.groupby("curve", sort=False), SERIES, strict=False):
-        del curve
+    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
         path = rows.pivot(index="inner_step", columns="coordinate", values="value")
         axes.plot(
             path[0],

@@ -1,6 +1,7 @@
 """The variance of PES by Monte Carlo, on the curves of the formulas."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel: a line for each formula, a marker for each measured mean over seeds."""
     finals = table[table["stage"] == "final"]
     xs = np.sort(finals["x"].unique())
-    for (_, rows), look in zip(finals.groupby("curve", sort=False), SERIES, strict=False):
+    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
         label = rows["label"].iloc[0]
         by_x = rows.groupby(["metric", "x"])["value"]
         predicted = by_x.mean()["predicted_variance"]
