@@ -1,11 +1,13 @@
 """The command line: what a user can get wrong ends in one message and a code that is not zero."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from untruncated.cli import main
+from untruncated.datasets import folders, penn_treebank
 from untruncated.suite.spec import resolve_run
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +68,34 @@ def test_a_final_run_without_its_tuning_run_names_the_file(command, tmp_path):
     assert code == 1
     assert "0123456789abcdef.json" in err
     assert "does not exist" in err
+
+
+def test_parts_that_do_not_fit_and_data_that_is_not_here_are_told(command, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "treebank", None)
+    monkeypatch.setenv("UNTRUNCATED_DATA", str(tmp_path))
+    monkeypatch.setattr(folders, "cache_folder", lambda: tmp_path)
+    penn_treebank.load.cache_clear()
+    pes = {"name": "pes", "particles": 2, "sigma": 0.1, "truncation": 10}
+    lstm = {"name": "character_lstm", "text": "penn_treebank"}
+    specs = {
+        "the Penn Treebank is not on this machine": {
+            "program": "estimator_variance",
+            "problem": lstm,
+            "estimator": pes,
+        },
+        "no surface to draw": {
+            "program": "inner_surface",
+            "problem": "influence_balancing",
+            "steps": 3,
+            **{f"{end}_{axis}": 1.0 for end in ("low", "high") for axis in (0, 1)},
+        },
+    }
+    for message, spec in specs.items():
+        spec = json.dumps({**spec, "seeds": [0]})
+        code, out, err = command("run", spec, "--results", str(tmp_path / "results"))
+        assert code == 1
+        assert err.startswith("error: run ") and message in err
+        assert "Traceback" not in out + err
 
 
 def test_results_that_cannot_be_written(command, tmp_path):

@@ -315,6 +315,77 @@ def test_a_panel_and_a_curve_override_what_is_shared(tmp_path):
     assert names[2] == "linear_rtu of width 53, rtrl, discount 0.9, precision float64"
 
 
+UNROLLED = {
+    "paper": "pes",
+    "title": "A title",
+    "shared": {
+        "program": "meta_optimisation",
+        "problem": {"name": "return_prediction", "horizon": 100},
+        "optimiser": "adam",
+    },
+    "seeds": {"tuning": 0, "final": 1000},
+    "scales": {
+        scale: {"particle_steps": 1000, "step_sizes": [1e-3, 1e-2], "final_blocks": 2}
+        for scale in SCALES
+    },
+    "panels": {
+        "a": {
+            "title": "A panel",
+            "plot": {"name": "errors_and_operations", "steps": 100},
+            "curves": {
+                "tuned": {"estimator": "rtrl"},
+                "given": {
+                    "estimator": {"name": "pes", "particles": 4, "sigma": 0.1, "truncation": 5},
+                    "step_sizes": [3e-3],
+                },
+                "online": {
+                    "program": "online_prediction",
+                    "environment": "trace_conditioning",
+                    "cell": {"name": "linear_rtu", "width": 2},
+                    "credit": "rtrl",
+                    "learner": "td",
+                },
+            },
+        }
+    },
+}
+
+
+def test_a_curve_may_give_its_step_sizes_or_name_another_program(tmp_path):
+    path = tmp_path / "pes" / "figure9.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(UNROLLED))
+    given, online, tuned = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
+    assert tuned.tuning.fields["step_sizes"] == [1e-3, 1e-2]
+    assert [run.fields["tuning"] for run in tuned.finals] == [tuned.tuning.hash] * 2
+    assert given.tuning is None and len(given.finals) == 2
+    assert given.finals[0].fields["step_sizes"] == [3e-3]
+    assert online.tuning.fields["program"] == "online_prediction"
+    assert "problem" not in online.tuning.fields
+    # a budget of particle steps: 1000 / (1 × 1), 1000 / (4 × 5), and steps of one learner
+    steps = [point.finals[0].fields["steps"] for point in (tuned, given, online)]
+    assert steps == [1000, 50, 1000]
+
+
+def test_swept_fields_of_what_is_shared_stand_in_a_configurations_name(tmp_path):
+    tree = copy.deepcopy(UNROLLED)
+    tree["shared"] = {
+        "program": "estimator_variance",
+        "problem": {"name": "character_lstm", "horizon": 20},
+        "estimator": {"name": "pes", "particles": 4, "sigma": 0.1, "truncation": "$truncation"},
+    }
+    for scale in tree["scales"].values():
+        scale["lists"] = {"truncations": [5, 10]}
+    tree["panels"]["a"]["plot"] = "estimator_errors"
+    tree["panels"]["a"]["curves"] = {"pes": {"sweep": {"truncation": "truncations"}}}
+    path = tmp_path / "pes" / "figure9.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(tree))
+    points = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
+    assert [point.configuration for point in points] == ["truncation 5", "truncation 10"]
+    assert all("steps" not in run.fields for point in points for run in point.runs)
+
+
 def test_a_scale_may_show_some_of_the_panels(tmp_path):
     tree = edited("scales.smoke.panels", ["b"])
     tree["panels"]["b"] = copy.deepcopy(tree["panels"]["a"])
