@@ -68,12 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="check every result file")
     verify.set_defaults(command=_verify, name="verify")
 
-    show = commands.add_parser("show", help="print one episode of an environment as text")
-    show.add_argument("environment", help="e.g. CountRecallEasy")
+    show = commands.add_parser("show", help="show one episode of an environment")
+    show.add_argument("environment", help="e.g. CountRecallEasy, as text, or ant-P, as a web page")
     show.add_argument("--policy", default="random", choices=("random", "optimal"))
     show.add_argument("--seed", type=int, default=0)
     show.add_argument("--steps", type=int, help="break off after so many; default: to the end")
     show.add_argument("--fidelity", default="exact", help="exact or reference")
+    show.add_argument("--output", type=Path, help="the web page; default: <environment>.html")
     show.set_defaults(command=_show, name="show")
 
     for command in (run, table, plot, status, verify):
@@ -143,19 +144,34 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from untruncated.catalogue import lookup
+    from untruncated.catalogue.brax import BRAX
 
     if options.steps is not None and options.steps < 1:
         raise SuiteError(f"--steps must be at least 1, not {options.steps}")
+    if options.output and options.environment not in BRAX:
+        raise SuiteError(f"--output is for a web page, as of {', '.join(BRAX)}")
     try:
         entry = lookup("control_environment", options.environment, "environment")
         game = entry.load()(**entry.resolve({"fidelity": options.fidelity}, "environment"))
-        from untruncated.environments.popgym.transcript import transcript
+        from untruncated.environments.transcript import described, episode
 
-        lines = transcript(game, options.policy, options.seed, options.steps)
+        moments = episode(game, options.policy, options.seed, options.steps)
     except ValueError as error:
         raise SuiteError(str(error)) from error
-    for line in lines:
-        print(line)
+    if options.environment not in BRAX:
+        for line in described(game, moments):
+            print(line)
+        return 0
+    from untruncated.environments.brax_page import page
+    from untruncated.suite.files import write_atomically
+
+    moments = list(moments)
+    lines = [*game.legend(), "", *described(game, moments)]
+    output = options.output or Path(f"{options.environment}.html")
+    write_atomically(output, page(game, [moment.state for moment in moments], lines))
+    print(
+        f"{lines[-1]}\n{output}: the animation, and at every step what the agent sees and the truth"
+    )
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 
+from untruncated.catalogue.brax import BRAX
 from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
 from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
@@ -13,7 +14,7 @@ from untruncated.catalogue.programs import PROGRAMS
 
 KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
-    "control_environment": POPGYM,
+    "control_environment": POPGYM | BRAX,
     "credit": CREDITS,
     "environment": ENVIRONMENTS,
     "estimator": ESTIMATORS,

@@ -143,11 +143,13 @@ class EnvironmentEntry(Entry):
     """An environment, with the sizes of what is seen and done as formulas of its fields.
 
     `observation_size(fields)` is the number of features. `actions(fields)` is the number of
-    discrete actions: 0 in a prediction problem, None if the action is a real vector.
+    discrete actions: 0 in a prediction problem, None if the action is a real vector, which then
+    has `action_size` numbers.
     """
 
     observation_size: Callable[[Mapping[str, Any]], int] = lambda fields: 0
     actions: Callable[[Mapping[str, Any]], int | None] = lambda fields: 0
+    action_size: int = 0
 
 
 @dataclass(frozen=True)

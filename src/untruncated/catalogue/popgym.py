@@ -55,6 +55,7 @@ def _entry(family: str, level: int) -> EnvironmentEntry:
         },
         observation_size=observation_size,
         actions=actions,
+        action_size=1 if sizes["exact"][1] is None else 0,
     )
 
 

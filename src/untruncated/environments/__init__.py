@@ -5,7 +5,9 @@ from untruncated.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "BraxPOMDP": "brax_pomdp",
         "Environment": "protocol",
+        "ReacherPOMDP": "reacher_pomdp",
         "TimeStep": "protocol",
         "TraceConditioning": "trace_conditioning",
         "discounted_returns": "returns",

@@ -256,13 +256,14 @@ def test_an_illegal_action_is_an_error(action):
         )
 
 
-def test_a_torque_that_is_not_finite_is_an_error():
+@pytest.mark.parametrize("torque", [2.01, -3.0, jnp.inf, jnp.nan])
+def test_a_torque_beyond_its_bound_is_an_error(torque):
     environment = CheckActions(make("PositionOnlyPendulumEasy"))
     state, _ = environment.reset(jax.random.key(0))
     step = jax.jit(checkify.checkify(environment.step))
-    step(state, jnp.array([5.0]))[0].throw()
-    with pytest.raises(checkify.JaxRuntimeError, match="not finite"):
-        step(state, jnp.array([jnp.nan]))[0].throw()
+    step(state, jnp.array([-2.0]))[0].throw()
+    with pytest.raises(checkify.JaxRuntimeError, match=r"not within ±2\.0"):
+        step(state, jnp.array([torque]))[0].throw()
 
 
 @pytest.mark.parametrize(

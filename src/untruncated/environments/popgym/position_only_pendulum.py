@@ -38,6 +38,8 @@ class PositionOnlyPendulum:
     longest: int = 200
 
     actions = None
+    action_size = 1
+    action_bound = MOST_TORQUE
     observation_size = 2
 
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:

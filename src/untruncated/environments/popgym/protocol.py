@@ -22,7 +22,11 @@ class Game(Environment, Protocol):
 
     @property
     def actions(self) -> int | None:
-        """Number of discrete actions; None if the action is one real number, of shape (1,)."""
+        """Number of discrete actions; None if the action is a real vector.
+
+        In that case `action_size` says how many numbers it has, and `action_bound` how far from 0
+        they may be.
+        """
         ...
 
     @property

@@ -21,17 +21,21 @@ class State(NamedTuple):
         episodes: number of finished episodes.
         last_observation: what the last step showed before any reset: after a truncation, the
             observation whose value the return still needs.
+        first: the first state and observation, where every episode starts from them.
     """
 
     key: PRNGKeyArray
     inner: Any
     episodes: Int32[Array, ""]
     last_observation: Float[Array, " features"]
+    first: tuple[Any, Float[Array, " features"]] | None = None
 
 
 @dataclass(frozen=True)
 class AutoReset(Wrapper):
     """Resets in the step that ends an episode; every episode has a new key.
+
+    An environment that says `repeats_first_start` is put back to its first start instead.
 
     That step shows the reward and the flags of the end together with the first observation of the
     next episode. Under `jax.vmap` every copy draws a reset where one copy needs it;
@@ -40,7 +44,8 @@ class AutoReset(Wrapper):
 
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
         inner, shown = self.environment.reset(jax.random.fold_in(key, 0))
-        return State(key, inner, jnp.int32(0), shown.observation), shown
+        first = (inner, shown.observation) if self.repeats_first_start else None
+        return State(key, inner, jnp.int32(0), shown.observation, first), shown
 
     def step(self, state: State, action: Array) -> tuple[State, TimeStep]:
         inner, shown = self.environment.step(state.inner, action)
@@ -48,9 +53,11 @@ class AutoReset(Wrapper):
         episodes = state.episodes + ended
 
         def restarted(_: Any) -> tuple[Any, Array]:
+            if state.first is not None:
+                return state.first
             start, first = self.environment.reset(jax.random.fold_in(state.key, episodes))
             return start, first.observation
 
         start, observation = only_if(ended, restarted, (inner, shown.observation))
-        state = State(state.key, start, episodes, shown.observation)
-        return state, shown._replace(observation=observation)
+        after = State(state.key, start, episodes, shown.observation, state.first)
+        return after, shown._replace(observation=observation)

@@ -13,7 +13,7 @@ from untruncated.environments.wrappers.wrapper import Wrapper
 
 @dataclass(frozen=True)
 class CheckActions(Wrapper):
-    """Checks that a discrete action is one of the actions, and a real one finite.
+    """Checks that a discrete action is one of the actions, and a real one within its bounds.
 
     The code that steps must be transformed by `jax.experimental.checkify.checkify`, whose
     `error.throw()` then raises for an illegal action. Without this wrapper such an action goes
@@ -26,7 +26,9 @@ class CheckActions(Wrapper):
     def step(self, state: Any, action: Array) -> tuple[Any, TimeStep]:
         if self.actions is None:
             checkify.check(
-                jnp.all(jnp.isfinite(action)), "illegal action {action}: not finite", action=action
+                jnp.all(jnp.abs(action) <= self.action_bound),
+                f"illegal action {{action}}: not within ±{self.action_bound}",
+                action=action,
             )
         else:
             checkify.check(

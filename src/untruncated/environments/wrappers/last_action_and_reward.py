@@ -19,13 +19,24 @@ class LastActionAndReward(Wrapper):
 
     Attributes:
         reward: whether to append the reward as well.
+
+    Raises:
+        ValueError: if the reward is to be appended but would give away what is hidden.
     """
 
     reward: bool = True
 
+    def __post_init__(self) -> None:
+        if self.reward and self.reward_tells_hidden:
+            raise ValueError(
+                "this environment's reward tells what its observation hides: append the action "
+                "alone, LastActionAndReward(environment, reward=False)"
+            )
+
     @property
     def observation_size(self) -> int:
-        return self.environment.observation_size + (self.actions or 1) + self.reward
+        action_size = self.action_size if self.actions is None else self.actions
+        return self.environment.observation_size + action_size + self.reward
 
     def reset(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
         state, shown = self.environment.reset(key)

@@ -42,6 +42,9 @@ class VectorisedAutoReset(Vectorised):
     Attributes:
         copies: number of copies.
         pool_per_copy: resets drawn at once, as a multiple of `copies`; at least 2.
+
+    Raises:
+        ValueError: if `pool_per_copy` is too small, or if the environment repeats its first start.
     """
 
     pool_per_copy: int = 4
@@ -50,6 +53,11 @@ class VectorisedAutoReset(Vectorised):
         super().__post_init__()
         if self.pool_per_copy < 2:
             raise ValueError(f"pool_per_copy must be at least 2: got {self.pool_per_copy}")
+        if self.repeats_first_start:
+            raise ValueError(
+                "VectorisedAutoReset draws new starts, but this environment repeats its first "
+                "one: take Vectorised(AutoReset(environment), copies)"
+            )
 
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
         pools_key, copies_key = jax.random.split(key)

@@ -22,7 +22,7 @@ from untruncated.environments.popgym.autoencode_reference import AutoencodeRefer
 from untruncated.environments.popgym.labyrinth_escape import LabyrinthEscape
 from untruncated.environments.popgym.registry import make
 from untruncated.environments.popgym.repeat_previous import RepeatPrevious
-from untruncated.environments.popgym.transcript import transcript
+from untruncated.environments.transcript import transcript
 
 I = np.int32  # noqa: E741
 

@@ -1,8 +1,8 @@
 """One episode as text: what was seen, what was true, what was done and what it paid."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,14 @@ from untruncated.environments.popgym.protocol import Game
 from untruncated.environments.protocol import TimeStep
 
 POLICIES = ("random", "optimal")
+
+
+class Moment(NamedTuple):
+    """A state, and the action and the time step that led to it; a reset has no action."""
+
+    state: Any
+    shown: TimeStep
+    action: Array | None
 
 
 def transcript(game: Game, policy: str, seed: int, steps: int | None = None) -> Iterator[str]:
@@ -27,32 +35,49 @@ def transcript(game: Game, policy: str, seed: int, steps: int | None = None) -> 
     Raises:
         ValueError: if the game has no known optimal policy, or `policy` is neither of the two.
     """
+    return described(game, episode(game, policy, seed, steps))
+
+
+def episode(game: Game, policy: str, seed: int, steps: int | None = None) -> Iterator[Moment]:
+    """The moments of one episode, with NumPy arrays; for arguments and errors see `transcript`."""
     if policy not in POLICIES:
         raise ValueError(f"policy must be {' or '.join(POLICIES)}, not {policy!r}")
     if policy == "optimal" and not hasattr(game, "optimal_action"):
         raise ValueError(f"no optimal policy of {type(game).__name__} is known: take random")
-    return _lines(game, policy, seed, steps)
+    return _moments(game, policy, seed, steps)
 
 
-def _lines(game: Game, policy: str, seed: int, steps: int | None) -> Iterator[str]:
+def _moments(game: Game, policy: str, seed: int, steps: int | None) -> Iterator[Moment]:
     reset_key, actions_key = jax.random.split(jax.random.key(seed))
-    state, _ = _reset(game, reset_key)
-    yield from _paragraph("reset", game.render(_concrete(state)))
-    total = 0.0
+    state, shown = _reset(game, reset_key)
+    yield Moment(*_concrete((state, shown)), None)
     for t in range(1, min(game.longest, steps or game.longest) + 1):
         if policy == "optimal":
             action = _optimal_action(game, state)
         else:
             action = _random_action(game, jax.random.fold_in(actions_key, t))
         state, shown = _step(game, state, action)
-        total += float(shown.reward)
-        head = f"step {t}: action {_named(action)}, reward {float(shown.reward):+.4f}"
-        yield from _paragraph(head, game.render(_concrete(state)))
+        yield Moment(*_concrete((state, shown, action)))
         if shown.terminated or shown.truncated:
-            how = "terminated" if shown.terminated else "truncated"
-            yield f"{how} after {t} steps, return {total:+.4f}"
             return
-    yield f"broken off after {t} steps, return so far {total:+.4f}"
+
+
+def described(game: Game, moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of an episode: every moment, then how it ended."""
+    total = 0.0
+    for t, moment in enumerate(moments):
+        if moment.action is None:
+            head = "reset"
+        else:
+            reward = float(moment.shown.reward)
+            total += reward
+            head = f"step {t}: action {_named(moment.action)}, reward {reward:+.4f}"
+        yield from _paragraph(head, game.render(moment.state))
+    if moment.shown.terminated or moment.shown.truncated:
+        how = "terminated" if moment.shown.terminated else "truncated"
+        yield f"{how} after {t} steps, return {total:+.4f}"
+    else:
+        yield f"broken off after {t} steps, return so far {total:+.4f}"
 
 
 # Compiled once per game, however many transcripts are made of it.
@@ -82,12 +107,15 @@ def _paragraph(head: str, rendered: str) -> Iterator[str]:
 
 def _random_action(game: Game, key: PRNGKeyArray) -> Array:
     if game.actions is None:
-        return jax.random.uniform(key, (1,), minval=-2, maxval=2)
+        bound = game.action_bound
+        return jax.random.uniform(key, (game.action_size,), minval=-bound, maxval=bound)
     return jax.random.randint(key, (), 0, game.actions)
 
 
 def _named(action: Array) -> str:
-    return str(int(action)) if action.ndim == 0 else f"{float(action[0]):+.2f}"
+    if action.ndim == 0:
+        return str(int(action))
+    return " ".join(f"{float(number):+.2f}" for number in action)
 
 
 def _concrete(state: Any) -> Any:

@@ -1,0 +1,56 @@
+"""The environments made of Brax by name, with the sizes of what an agent sees and does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from untruncated.catalogue.entry import EnvironmentEntry, Field
+
+_FIELDS = {
+    "fidelity": Field(
+        str,
+        "exact",
+        choices=("exact", "reference"),
+        meaning="a reset for every episode, or as in the RTU paper's public code: every episode "
+        "starts as the first, and halfcheetah's forward velocity counts as a position",
+    ),
+    "episode_length": Field(
+        int, 1000, minimum=1, maximum=1_000_000, meaning="steps until an episode is truncated"
+    ),
+}
+# Robot: number of positions, of velocities and of torques.
+_SIZES = {
+    "ant": (13, 14, 8),
+    "halfcheetah": (8, 9, 6),
+    "hopper": (5, 6, 3),
+    "walker2d": (8, 9, 6),
+}
+
+
+def _entry(robot: str, part: str) -> EnvironmentEntry:
+    positions, velocities, torques = _SIZES[robot]
+    exact = positions if part == "P" else velocities
+    moved = {"P": 1, "V": -1}[part] if robot == "halfcheetah" else 0
+
+    def observation_size(fields: Mapping[str, Any]) -> int:
+        return exact + moved * (fields["fidelity"] == "reference")
+
+    return EnvironmentEntry(
+        f"untruncated.environments.brax_pomdp:{robot.capitalize()}{part}",
+        _FIELDS,
+        observation_size=observation_size,
+        actions=lambda fields: None,
+        action_size=torques,
+    )
+
+
+BRAX: dict[str, EnvironmentEntry] = {
+    f"{robot}-{part}": _entry(robot, part) for robot in _SIZES for part in "PV"
+} | {
+    "reacher": EnvironmentEntry(
+        "untruncated.environments.reacher_pomdp:ReacherPOMDP",
+        _FIELDS,
+        observation_size=lambda fields: 11,
+        actions=lambda fields: None,
+        action_size=2,
+    )
+}
