@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jax
 
-from benchmarks import gradient_estimation, online_prediction, popgym
+from benchmarks import brax, gradient_estimation, online_prediction, popgym
 
 if __name__ == "__main__":
     if os.environ.get("NPROC") != "1":
@@ -15,3 +15,4 @@ if __name__ == "__main__":
     online_prediction.report(Path(__file__).resolve().parents[1])
     gradient_estimation.report()
     popgym.report()
+    brax.report()

@@ -37,8 +37,8 @@ class Simulator(NamedTuple):
 @functools.cache
 def simulator(robot: str) -> Simulator:
     """Brax's environment `robot`, without wrappers."""
-    # The constants must not belong to whichever function is being traced.
-    with warnings.catch_warnings(), jax.ensure_compile_time_eval():
+    # The constants must not depend on what is being traced at the time, nor on its precision.
+    with warnings.catch_warnings(), jax.ensure_compile_time_eval(), jax.enable_x64(False):
         warnings.filterwarnings("ignore", message="Brax System, piplines and environments")
         environment = envs.get_environment(robot, backend=BACKEND)
     return Simulator(environment, jax.jit(environment.reset), jax.jit(environment.step))
@@ -58,7 +58,7 @@ class BraxEnvironment:
     motors but charges for all of it; `wrappers.CheckActions` raises an error for it.
 
     The time limit is a truncation, unless the robot ended the episode on that very step. Floats
-    have JAX's default precision, float32; Brax does not run in float64.
+    have JAX's default precision.
 
     If the physics, or the reward, stops being finite, the reward is NaN and the episode does not
     end any more, neither by the rules nor by the time limit: whoever looks later, finds it.
