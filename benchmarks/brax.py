@@ -18,7 +18,7 @@ from untruncated.environments.brax_pomdp import UNSEEN, BraxPOMDP
 from untruncated.environments.reacher_pomdp import ReacherPOMDP
 from untruncated.environments.wrappers import AutoReset, VectorisedAutoReset
 
-LENGTH, STEPS, ROUNDS = 100, {1: 1024, 16: 256}, 9
+LENGTH, STEPS, ROUNDS = 100, {1: 512, 16: 128}, 7
 
 
 def _scanned(step: Any, state: Any, shape: tuple[int, ...]) -> Program:

@@ -146,8 +146,11 @@ def test_show_prints_one_episode(command):
     code, out, err = command("show", "CountRecallEasy", "--policy", "optimal", "--seed", "3")
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert len(lines) == 53
-    assert lines[0].startswith("reset ")
+    assert lines[0].startswith("CountRecall: at every step a card is shown and another asked for")
+    assert "The action is the number" in lines[1]
+    assert lines[2].startswith("Actions: 0 to 26. sees: ")
+    assert len(lines) == 57
+    assert lines[4].startswith("reset ")
     assert lines[-1] == "terminated after 51 steps, return +1.0000"
 
 
@@ -158,6 +161,9 @@ def test_show_prints_one_episode(command):
         (("RepeatFirstEasy", "--fidelity", "reference"), "environment.fidelity"),
         (("PositionOnlyPendulumEasy", "--policy", "optimal"), "no optimal policy"),
         (("RepeatFirstEasy", "--steps", "0"), "--steps must be at least 1, not 0"),
+        (("RepeatFirstEasy", "--output", "x"), "--output is for a web page, as of ant-P, ant-V"),
+        (("ant-Q",), "unknown value 'ant-Q' (did you mean 'ant-V'?)"),
+        (("hopper-P", "--policy", "optimal"), "no optimal policy of BraxPOMDP is known"),
     ],
 )
 def test_show_refuses_what_it_cannot_show(command, arguments, message):

@@ -1,9 +1,10 @@
 """The command line: `untruncated run | table | plot | status | verify | show`."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -152,26 +153,28 @@ def _show(options: argparse.Namespace) -> int:
         raise SuiteError(f"--output is for a web page, as of {', '.join(BRAX)}")
     try:
         entry = lookup("control_environment", options.environment, "environment")
-        game = entry.load()(**entry.resolve({"fidelity": options.fidelity}, "environment"))
-        from untruncated.environments.transcript import described, episode
+        fields = entry.resolve({"fidelity": options.fidelity}, "environment")
+        with redirect_stdout(io.StringIO()):  # MuJoCo prints which of its options are missing
+            game = entry.load()(**fields)
+        from untruncated.environments.transcript import described, episode, introduction
 
         moments = episode(game, options.policy, options.seed, options.steps)
     except ValueError as error:
         raise SuiteError(str(error)) from error
     if options.environment not in BRAX:
-        for line in described(game, moments):
+        for line in (*introduction(game), "", *described(game, moments)):
             print(line)
         return 0
     from untruncated.environments.brax_page import page
     from untruncated.suite.files import write_atomically
 
     moments = list(moments)
-    lines = [*game.legend(), "", *described(game, moments)]
+    lines = [*introduction(game), *game.legend(), "", *described(game, moments)]
     output = options.output or Path(f"{options.environment}.html")
     write_atomically(output, page(game, [moment.state for moment in moments], lines))
-    print(
-        f"{lines[-1]}\n{output}: the animation, and at every step what the agent sees and the truth"
-    )
+    for line in (*introduction(game), *game.legend(), lines[-1]):
+        print(line)
+    print(f"{output}: an animation, and at every step what the agent sees and the truth")
     return 0
 
 

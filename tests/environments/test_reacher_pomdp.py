@@ -1,10 +1,17 @@
 """The target of the reacher: new in every episode, shown once, and told by nothing else."""
 
+import base64
+import html
+import json
+import re
+import zlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from untruncated.cli import main
 from untruncated.environments.reacher_pomdp import ReacherPOMDP
 from untruncated.environments.wrappers import AutoReset, CheckActions, LastActionAndReward
 
@@ -101,3 +108,26 @@ def test_the_action_is_appended_alone(brax_programs):
     np.testing.assert_array_equal(first.observation[11:], 0)
     np.testing.assert_array_equal(shown.observation[11:], [0.25, -0.5])
     np.testing.assert_array_equal(shown.observation[HIDDEN], 0)
+
+
+def test_it_is_shown_as_a_page(brax_programs, tmp_path, capsys):
+    path = tmp_path / "new" / "page.html"
+    assert main(["show", "reacher", "--steps", "2", "--output", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Reacher POMDP: ")
+    assert "sees:     cos joint0, " in out and "truth qd: " in out
+    assert "broken off after 2 steps, return so far -" in out
+    assert out.splitlines()[-1].startswith(f"{path}: an animation")
+    text = path.read_text(encoding="ascii")
+    assert "brax-viewer" in text
+    # The animation has the reset and both steps; below, what is seen stands above what is true.
+    packed = re.search(r'var system = "([^"]*)"', text)[1]
+    states = json.loads(zlib.decompress(base64.b64decode(packed)))["states"]["x"]
+    assert len(states) == 3
+    lines = html.unescape(text[text.index("<pre>") : text.index("</pre>")]).splitlines()
+    (last,) = (place for place, line in enumerate(lines) if line.startswith("step 2: "))
+    seen = np.array(lines[last + 1].split()[1:], float)
+    q = np.array(lines[last + 2].split()[2:], float)
+    np.testing.assert_array_equal(seen[HIDDEN], 0)
+    np.testing.assert_allclose(seen[:4], [*np.cos(q[:2]), *np.sin(q[:2])], atol=2e-3)
+    np.testing.assert_allclose(states[2]["pos"][2][:2], q[2:], atol=2e-3)

@@ -1,5 +1,6 @@
 """One episode as text: what was seen, what was true, what was done and what it paid."""
 
+import inspect
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +22,18 @@ class Moment(NamedTuple):
     state: Any
     shown: TimeStep
     action: Array | None
+
+
+def introduction(game: Game) -> list[str]:
+    """Lines for who has never seen this game: its rules, its actions, and what is printed."""
+    rules = [inspect.getdoc(inspect.getmodule(type(game))), inspect.getdoc(type(game))]
+    lines = [" ".join(text.split("\n\n")[0].splitlines()) for text in rules if text]
+    if game.actions is None:
+        actions = f"{game.action_size} real, within ±{game.action_bound}"
+    else:
+        actions = f"0 to {game.actions - 1}"
+    words = "sees: all that the agent is shown; truth: what it would like to know"
+    return [*lines, f"Actions: {actions}. {words}."]
 
 
 def transcript(game: Game, policy: str, seed: int, steps: int | None = None) -> Iterator[str]:

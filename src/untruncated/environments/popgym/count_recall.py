@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class CountRecall:
-    """Reward ±1/(n - 1) for each of the n - 1 answers, where n is the number of cards.
+    """The action is the number, the present card included; ±1/(n - 1) an answer, for n cards.
 
     Attributes:
         decks: number of decks of 52 cards, from 1.

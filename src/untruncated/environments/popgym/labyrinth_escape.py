@@ -11,7 +11,7 @@ from untruncated.environments.popgym.maze import GOAL, WALL, distances, neighbou
 
 @dataclass(frozen=True)
 class LabyrinthEscape(Labyrinth):
-    """Reward -1/1024 a step, and 1 more at the goal, which ends the episode."""
+    """Moves: left, right, up, down. Reward -1/1024 a step, and 1 more at the goal, the end."""
 
     has_goal = True
 

@@ -12,7 +12,7 @@ from untruncated.environments.popgym.maze import FREE, START, WALL, distances, n
 
 @dataclass(frozen=True)
 class LabyrinthExplore(Labyrinth):
-    """Reward 1/F for each of the F free cells when it is new, -1/1024 for any other step."""
+    """Moves: left, right, up, down. Reward 1/F for each new one of F free cells, else -1/1024."""
 
     def _outcome(self, before: State, after: State) -> tuple[Float32[Array, ""], Bool[Array, ""]]:
         new = ~before.explored[tuple(after.position)]
