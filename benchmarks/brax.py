@@ -46,12 +46,12 @@ def _scanned(step: Any, state: Any, shape: tuple[int, ...]) -> Program:
 
 def brax_program(robot: str, copies: int) -> Program:
     """Brax's environment in its own wrappers."""
+    key = jax.random.PRNGKey(0)  # Brax's wrappers count the axes of old-style keys
     if copies == 1:
         environment = envs.create(robot, episode_length=LENGTH, backend=BACKEND)
-        key = jax.random.key(0)
     else:
         environment = wrap(envs.get_environment(robot, backend=BACKEND), episode_length=LENGTH)
-        key = jax.random.split(jax.random.key(0), copies)
+        key = jax.random.split(key, copies)
 
     def step(state: Any, action: Any) -> tuple[Any, Any]:
         state = environment.step(state, action)
