@@ -2,6 +2,8 @@
 
 import functools
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,12 +36,24 @@ class Simulator(NamedTuple):
     step: Any
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Brax's remark on its age, and MuJoCo's on a robot's file, left in MUJOCO_LOG.TXT."""
+    handler = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Brax System, piplines and environments")
+            yield
+    finally:
+        mujoco.set_mju_user_warning(handler)
+
+
 @functools.cache
 def simulator(robot: str) -> Simulator:
     """Brax's environment `robot`, without wrappers."""
     # The constants must not depend on what is being traced at the time, nor on its precision.
-    with warnings.catch_warnings(), jax.ensure_compile_time_eval(), jax.enable_x64(False):
-        warnings.filterwarnings("ignore", message="Brax System, piplines and environments")
+    with _quiet(), jax.ensure_compile_time_eval(), jax.enable_x64(False):
         environment = envs.get_environment(robot, backend=BACKEND)
     return Simulator(environment, jax.jit(environment.reset), jax.jit(environment.step))
 
