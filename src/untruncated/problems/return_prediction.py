@@ -15,11 +15,17 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue import lookup
+from untruncated.cells.gru import GRU
+from untruncated.cells.linear_rtu import LinearRTU
+from untruncated.cells.lru import LRU
+from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.cells.protocol import Cell, Features, Parameters, State
 from untruncated.environments.returns import discounted_returns, tail_steps
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.problems.protocol import check_problem
+
+
+CELLS = {"linear_rtu": LinearRTU, "nonlinear_rtu": NonlinearRTU, "lru": LRU, "gru": GRU}
 
 
 class Predictor(NamedTuple):
@@ -43,7 +49,7 @@ class ReturnPrediction:
 
     The stream is trace conditioning with mean interval `interval` and `distractors`, its first
     `horizon` steps, drawn by `stream_seed`; G is discounted by `discount`. All inner problems pass
-    over the same stream, so that the state is the cell's alone. `cell` is a name of the catalogue;
+    over the same stream, so that the state is the cell's alone. `cell` is a name in `CELLS`;
     its fields other than `width` have their defaults.
     """
 
@@ -61,14 +67,14 @@ class ReturnPrediction:
         check_problem(self.horizon, self.unroll_loss)
         if self.horizon is None:
             raise ValueError("horizon must be a number: the stream is recorded")
+        if self.cell not in CELLS:
+            raise ValueError(f"cell must be one of {', '.join(CELLS)}: got {self.cell!r}")
         _ = self.recording  # outside of any compiled function
 
     @cached_property
     def recurrent_cell(self) -> Cell:
         """The cell."""
-        entry = lookup("cell", self.cell, "problem.cell")
-        fields = entry.resolve({"width": self.width}, "problem.cell")
-        return entry.load()(inputs=2 + self.distractors, **fields)
+        return CELLS[self.cell](inputs=2 + self.distractors, width=self.width)
 
     @cached_property
     def recording(self) -> Recording:
