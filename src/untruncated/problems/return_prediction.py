@@ -24,7 +24,6 @@ from untruncated.environments.returns import discounted_returns, tail_steps
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.problems.protocol import check_problem
 
-
 CELLS = {"linear_rtu": LinearRTU, "nonlinear_rtu": NonlinearRTU, "lru": LRU, "gru": GRU}
 
 
