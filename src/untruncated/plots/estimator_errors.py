@@ -9,11 +9,14 @@ from matplotlib.axes import Axes
 from untruncated.plots.learning_curves import curve_looks
 from untruncated.plots.style import looks
 
+# Relative squared errors below this are rounding errors, also in float32.
+ROUNDING = 1e-10
+
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel: means of the relative squared error over repeats, both axes logarithmic.
 
-    An error of zero, which a logarithmic axis does not have, is marked at the bottom.
+    What is exact but for rounding is marked at the bottom.
     """
     del plot  # it has no fields
     finals = table[table["stage"] == "final"]
@@ -25,7 +28,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         mine = rows[rows["curve"] == curve]
         marker = looks([mine["method"].iloc[0]])[mine["method"].iloc[0]].marker
         errors = mine.groupby("unrolls")["value"].agg(["mean", "sem"])
-        exact, inexact = errors[errors["mean"] == 0], errors[errors["mean"] > 0]
+        exact, inexact = errors[errors["mean"] < ROUNDING], errors[errors["mean"] >= ROUNDING]
         axes.errorbar(
             inexact.index,
             inexact["mean"],
