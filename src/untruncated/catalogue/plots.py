@@ -102,7 +102,8 @@ PLOTS: dict[str, PlotEntry] = {
     ),
     "estimator_errors": PlotEntry(
         "untruncated.plots.estimator_errors:draw",
-        marks="Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: exact but for rounding.",
+        marks="Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: exact but for "
+        "rounding.",
     ),
     "variance_laws": PlotEntry(
         "untruncated.plots.variance_laws:draw",
