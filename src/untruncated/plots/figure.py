@@ -56,7 +56,7 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
 
 def _table(path: Path) -> pd.DataFrame:
     try:
-        return pd.read_csv(path)
+        return pd.read_csv(path, low_memory=False)
     except (OSError, ValueError) as error:
         raise SuiteError(
             f"{path}: cannot be read as a table ({error}). Rebuild it with: "
