@@ -6,11 +6,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from untruncated.plots.axes import log_error_axis
 from untruncated.plots.learning_curves import curve_looks
 from untruncated.plots.style import looks
 
 # Relative squared errors below this are rounding errors, also in float32.
 ROUNDING = 1e-10
+# Factor between the ends of an axis below which powers of ten are too few ticks.
+NARROW = 100
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -44,5 +47,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         axes.plot(exact.index, [0.02] * len(exact), "v", mfc="white", color=color, **place)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    if high < NARROW * low:
+        log_error_axis(axes)
     axes.set_xlabel("unrolls per inner problem, T/K")
     axes.set_ylabel("relative squared error")
