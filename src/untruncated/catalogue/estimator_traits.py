@@ -95,7 +95,7 @@ TRAITS: dict[str, Traits] = {
         **_EXACT,
     ),
     "cell_traces": Traits(
-        "exact traces of a cell, per step",
+        "exact traces, per step",
         "O(F + B)",
         "O(S + P)",
         unbiased="yes",

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from untruncated.catalogue.estimator_traits import TRAITS
 
 COLUMNS = ("method", "time", "memory", "parallel", "unbiased", "any loss", "smooths")
-WIDTHS = (0.25, 0.26, 0.18, 0.085, 0.1, 0.085, 0.085)
+WIDTHS = (0.22, 0.29, 0.21, 0.08, 0.1, 0.085, 0.085)
 
 
 def draw(axes: Axes) -> None:
