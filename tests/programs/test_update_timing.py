@@ -31,7 +31,7 @@ def test_a_round_gives_each_agent_its_turn_and_begins_with_another_one(monkeypat
     measured = rounds._seconds
 
     def watched(turn):
-        turns.append(program._turns.index(turn))
+        turns.append(program.turns.index(turn))
         return measured(turn)
 
     monkeypatch.setattr(rounds, "_seconds", watched)

@@ -20,7 +20,7 @@ from untruncated.catalogue.metric import Metric
 from untruncated.estimators.unrolled import UnrollEstimator
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, sizes
-from untruncated.programs.rounds import Rounds, Turn, no_rounds, one_more_round
+from untruncated.programs.rounds import InRounds, Rounds, Turn
 
 
 class Case(NamedTuple):
@@ -39,7 +39,7 @@ class Compiled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorCosts:
+class EstimatorCosts(InRounds):
     """A `programs.protocol.Program`: one step is a round, in which every case has its turn."""
 
     cases: list[Case]
@@ -47,16 +47,10 @@ class EstimatorCosts:
     total_steps: int
     seeds: list[int]
     choices: dict[str, Any] = field(default_factory=dict)
-    unit: str = "rounds"
-    chunk_steps: int = 1
 
     @property
     def members(self) -> int:
         return len(self.cases)
-
-    @property
-    def axes(self) -> dict[str, list]:
-        return {"agent": list(range(len(self.cases))), "repeat": list(range(self.total_steps))}
 
     @cached_property
     def _compiled(self) -> list[Compiled]:
@@ -66,11 +60,9 @@ class EstimatorCosts:
             case.turn()
         return compiled
 
-    def init(self) -> Rounds:
-        return no_rounds(len(self.cases), self.total_steps)
-
-    def advance(self, carry: Rounds) -> Rounds:
-        return one_more_round(carry, [case.turn for case in self._compiled])
+    @property
+    def turns(self) -> list[Turn]:
+        return [case.turn for case in self._compiled]
 
     def metrics(self, carry: Rounds) -> dict[str, Metric]:
         measures = [
@@ -91,9 +83,6 @@ class EstimatorCosts:
                 for name, values in predicted.items()
             },
         }
-
-    def diverged(self, carry: Rounds) -> list[dict[str, Any]]:
-        return []
 
 
 def _compile(case: Case, calls: int, seed: int) -> Compiled:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +37,41 @@ def one_more_round(rounds: Rounds, turns: Sequence[Turn]) -> Rounds:
         turn = (place + number) % len(turns)
         seconds[turn, number] = _seconds(turns[turn])
     return Rounds(rounds.step + 1, jnp.asarray(seconds))
+
+
+class InRounds:
+    """What programs that measure time share: a step is a round, in which everyone has its turn.
+
+    A subclass has the fields of a `programs.protocol.Program`, says how many `members` have a turn
+    and makes their `turns`, compiled and run once.
+    """
+
+    total_steps: int
+    unit: str = "rounds"
+    chunk_steps: int = 1
+
+    @property
+    def members(self) -> int:
+        """How many have a turn."""
+        raise NotImplementedError
+
+    @property
+    def turns(self) -> list[Turn]:
+        """One compiled call for each member."""
+        raise NotImplementedError
+
+    @property
+    def axes(self) -> dict[str, list]:
+        return {"agent": list(range(self.members)), "repeat": list(range(self.total_steps))}
+
+    def init(self) -> Rounds:
+        return no_rounds(self.members, self.total_steps)
+
+    def advance(self, carry: Rounds) -> Rounds:
+        return one_more_round(carry, self.turns)
+
+    def diverged(self, carry: Rounds) -> list[dict[str, Any]]:
+        return []
 
 
 def _seconds(turn: Turn) -> float:

@@ -13,14 +13,14 @@ from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.programs.building import build_environment, build_predictor
-from untruncated.programs.rounds import Rounds, Turn, no_rounds, one_more_round
+from untruncated.programs.rounds import InRounds, Rounds, Turn
 from untruncated.programs.streams import start_streams
 
 STEP_SIZE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class UpdateTiming:
+class UpdateTiming(InRounds):
     """A `programs.protocol.Program`: one step is a round, in which every agent has its turn.
 
     All agents are compiled and run once before the first round. In a round each makes `updates`
@@ -33,22 +33,13 @@ class UpdateTiming:
     total_steps: int
     seeds: list[int]
     choices: dict[str, Any] = field(default_factory=dict)
-    unit: str = "rounds"
-    chunk_steps: int = 1
 
     @property
     def members(self) -> int:
         return len(self.predictors)
 
-    @property
-    def axes(self) -> dict[str, list]:
-        return {
-            "agent": list(range(len(self.predictors))),
-            "repeat": list(range(self.total_steps)),
-        }
-
     @cached_property
-    def _turns(self) -> list[Turn]:
+    def turns(self) -> list[Turn]:
         """One compiled call for each agent, made once before any is measured."""
         stream = jax.tree.map(
             lambda leaf: leaf[0], start_streams(self.environment, jnp.asarray(self.seeds[:1]))
@@ -64,18 +55,9 @@ class UpdateTiming:
             turn()
         return turns
 
-    def init(self) -> Rounds:
-        return no_rounds(len(self.predictors), self.total_steps)
-
-    def advance(self, carry: Rounds) -> Rounds:
-        return one_more_round(carry, self._turns)
-
     def metrics(self, carry: Rounds) -> dict[str, Metric]:
         seconds = np.asarray(carry.seconds) / self.updates
         return {"seconds_per_update": Metric(("agent", "repeat"), seconds)}
-
-    def diverged(self, carry: Rounds) -> list[dict[str, Any]]:
-        return []
 
 
 def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Turn:
