@@ -7,6 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from untruncated.plots.style import BASELINE_COLOR
+
 Y_LABEL = "mean squared return error"
 MOST_TICKS = 12
 # Errors this many times the panel's lowest are not told apart: all are useless.
@@ -26,6 +28,14 @@ def highest_shown(means: pd.Series) -> float:
     """The largest error that a panel shows in its place; larger ones are marked at the top."""
     lowest = means.min()
     return HIGHEST * lowest if np.isfinite(lowest) else np.inf
+
+
+def draw_optimum(axes: Axes, table: pd.DataFrame) -> None:
+    """A dashed line at the exact error of the best possible prediction, if the table has it."""
+    baseline = table[table["metric"] == "msre_exact"]
+    if len(baseline):
+        label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
+        axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
 
 
 def span(xs: np.ndarray, scale: str) -> tuple[float, float]:

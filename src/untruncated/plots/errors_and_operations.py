@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, log_error_axis
+from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis
 from untruncated.plots.learning_curves import curve_looks, draw_curve
-from untruncated.plots.style import BASELINE_COLOR
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -29,15 +28,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         mean, error = mine["value"].mean(), mine["value"].sem()
         axes.axhspan(mean - error, mean + error, color="0.7", alpha=0.4, linewidth=0)
         axes.axhline(mean, color="0.3", linestyle=style, label=mine["label"].iloc[0])
-    baseline = table[table["metric"] == "msre_exact"]
-    if len(baseline):
-        axes.axhline(
-            baseline["value"].iloc[0],
-            color=BASELINE_COLOR,
-            linestyle="--",
-            linewidth=1,
-            label=baseline["label"].iloc[0],
-        )
+    draw_optimum(axes, table)
     axes.set_xscale("log")
     log_error_axis(axes)
     axes.set_xlabel("operations for gradients")

@@ -9,13 +9,14 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.axes import (
     Y_LABEL,
+    draw_optimum,
     highest_shown,
     log_error_axis,
     mark_at_top,
     span,
     swept_axis,
 )
-from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, Look, looks
+from untruncated.plots.style import LINE_STYLES, Look, looks
 
 METRIC = "msre"
 
@@ -43,10 +44,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             _draw_flat(axes, points, seeds, look[cell], label, style, ends)
         else:
             _draw_line(axes, points, seeds, look[cell], label, style, top)
-    baseline = table[table["metric"] == "msre_exact"]
-    if len(baseline):
-        label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
-        axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
+    draw_optimum(axes, table)
     if plot["show_costs"]:
         _write_costs(axes, summary, look)
     swept_axis(axes, plot["x_label"], plot["x_scale"], xs)
