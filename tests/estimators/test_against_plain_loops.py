@@ -1,7 +1,7 @@
 """Every truncated estimator against Python loops over particles and steps, one after the other.
 
 Inner problems of 7 steps, unrolls of 3: they end inside an unroll, at its end, and are cut off
-early, and the loops know nothing of masks, pairs or clocks.
+early; of 6, they end with an unroll always. The loops know nothing of masks, pairs or clocks.
 """
 
 import functools
@@ -20,7 +20,7 @@ from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import split_key
 from untruncated.estimators.unrolled_backpropagation import UnrolledTruncatedBPTT
 
-HORIZON, K, PARTICLES, SIGMA, CALLS = 7, 3, 4, 0.2, 8
+HORIZON, WHOLE_UNROLLS, K, PARTICLES, SIGMA, CALLS = 7, 6, 3, 4, 0.2, 8
 EVOLUTION = {
     "truncated_es": TruncatedES(PARTICLES, SIGMA, K),
     "pes": PES(PARTICLES, SIGMA, K),
@@ -50,8 +50,8 @@ def _compiled(kind_of_problem):
 class Loops:
     """The reference: what is particular to an estimator stands in `gradient`."""
 
-    def __init__(self, problem, name, theta, start_key, first_end=HORIZON):
-        self.problem, self.name, self.end = problem, name, first_end
+    def __init__(self, problem, name, theta, start_key, first_end=None):
+        self.problem, self.name, self.end = problem, name, first_end or problem.horizon
         self.flat = np.asarray(ravel_pytree(theta)[0])
         kind = replace(problem, horizon=None, unroll_loss="sum")
         self.step, self.derivatives = _compiled(kind)
@@ -78,7 +78,7 @@ class Loops:
             at, self.t = at + length, self.t + length
             if self.t == self.end:
                 self.states = [self.problem.initial_state(keys.start)] * (PARTICLES + 1)
-                self.t, self.end, self.kept = 0, HORIZON, new
+                self.t, self.end, self.kept = 0, self.problem.horizon, new
                 self.sums[:], self.last_loss = 0, np.zeros(PARTICLES)
         return gradient
 
@@ -124,12 +124,15 @@ class Loops:
         return p + scale * (weights.T @ explained - old_sums.T @ before)
 
 
+@pytest.mark.parametrize("horizon", [HORIZON, WHOLE_UNROLLS])
 @pytest.mark.parametrize(
     ("name", "unroll_loss"),
     [*itertools.product(EVOLUTION, ["sum", "telescoped"]), ("pes", "last")],
 )
-def test_inner_problems_that_end_inside_an_unroll(noisy_system, run_estimator, name, unroll_loss):
-    problem = noisy_system(HORIZON, unroll_loss)
+def test_inner_problems_that_end_inside_unrolls_and_with_them(
+    noisy_system, run_estimator, name, unroll_loss, horizon
+):
+    problem = noisy_system(horizon, unroll_loss)
     theta = problem.initial_theta(jax.random.key(1))
     start, keys = jax.random.key(2), jax.random.split(jax.random.key(3), CALLS)
     gradients, _ = run_estimator(problem, EVOLUTION[name], theta, start, keys)
@@ -137,16 +140,21 @@ def test_inner_problems_that_end_inside_an_unroll(noisy_system, run_estimator, n
     np.testing.assert_allclose(gradients, [loops.call(key) for key in keys], rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("horizon", "first_ends"), [(HORIZON, (2, 4, 6)), (WHOLE_UNROLLS, (3, 6, 6))]
+)
 @pytest.mark.parametrize("name", ["pes", "es_single"])
-def test_staggered_groups_are_the_mean_of_independent_copies(noisy_system, run_estimator, name):
-    groups, problem = 3, noisy_system(HORIZON, "telescoped")
+def test_staggered_groups_are_the_mean_of_independent_copies(
+    noisy_system, run_estimator, name, horizon, first_ends
+):
+    groups, problem = 3, noisy_system(horizon, "telescoped")
     theta = problem.initial_theta(jax.random.key(1))
     start, keys = jax.random.key(2), jax.random.split(jax.random.key(3), CALLS)
     staggered = Staggered(EVOLUTION[name], groups)
     gradients, _ = run_estimator(problem, staggered, theta, start, keys)
     copies = [
         Loops(problem, name, theta, key, first_end=first_end)
-        for key, first_end in zip(jax.random.split(start, groups), (2, 4, 6), strict=True)
+        for key, first_end in zip(jax.random.split(start, groups), first_ends, strict=True)
     ]
     expected = [
         np.mean([c.call(k) for c, k in zip(copies, jax.random.split(key, groups), strict=True)], 0)

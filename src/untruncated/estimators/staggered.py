@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from untruncated.estimators.unrolled import Clock, UnrollEstimator
+from untruncated.estimators.unrolled import Clock, UnrollEstimator, in_whole_unrolls
 
 if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, Theta
@@ -18,7 +18,8 @@ class Staggered:
     """The mean of `groups` independent estimates, which do not all start anew at the same call.
 
     The first inner problem of group i = 0, 1, … is cut off after (i + 1) ⌊T / groups⌋ steps, all
-    later ones last T. Particles in lockstep give gradients whose size rises and falls with T.
+    later ones last T; where unrolls divide T, it is cut off at the next end of one. Particles in
+    lockstep give gradients whose size rises and falls with T.
     """
 
     estimator: UnrollEstimator
@@ -43,6 +44,9 @@ class Staggered:
             )
         groups = jnp.arange(1, self.groups + 1, dtype=jnp.int32)
         first_ends = groups * (problem.horizon // self.groups)
+        steps = self.estimator.inner_steps(problem)
+        if in_whole_unrolls(problem, steps):
+            first_ends = -(-first_ends // steps) * steps
 
         def cut_short(node: Any) -> Any:
             return node._replace(end=first_ends) if _is_clock(node) else node

@@ -87,6 +87,11 @@ def ends(clock: Clock, steps: int) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
     return left <= steps, left < steps
 
 
+def in_whole_unrolls(problem: "Problem", steps: int) -> bool:
+    """Whether inner problems end only where an unroll of `steps` steps does, or never."""
+    return problem.horizon is None or problem.horizon % steps == 0
+
+
 def advance(problem: "Problem", clock: Clock, steps: int) -> Clock:
     """The clock `steps` steps later."""
     ended, _ = ends(clock, steps)
@@ -109,32 +114,43 @@ def unroll(
         problem: What is unrolled.
         theta: Parameters of all steps.
         state: The state at `clock`.
-        clock: Where the inner problem stands. Particles that share a clock share all masks.
+        clock: Where the inner problem stands. Particles that share a clock share all masks. If
+            `steps` divides the horizon, a whole number of unrolls before the end.
         fresh: The state that the next inner problem starts from.
         key: One for all steps, which get one each.
         steps: At most as many as an inner problem has.
     """
     index = jnp.arange(steps, dtype=jnp.int32)
-    left = clock.end - clock.t
-    times = jnp.where(index < left, clock.t + index, index - left)
     keys = jax.random.split(key, steps)
     accumulate = (lambda total, loss: total + loss) if problem.unroll_loss == "sum" else _latest
+    left, zero = clock.end - clock.t, jnp.zeros(())
+
+    def whole_step(carry: tuple, xs: tuple) -> tuple[tuple, None]:
+        state, total = carry
+        state, loss = problem.unroll_step(theta, state, *xs)
+        return (state, accumulate(total, loss)), None
 
     def step(carry: tuple, xs: tuple) -> tuple[tuple, None]:
         state, parts = carry
         index, t, key = xs
         state, loss = problem.unroll_step(theta, state, t, key)
-        if problem.horizon is None:
-            return (state, parts._replace(before=accumulate(parts.before, loss))), None
         restarted, last = index >= left, index == left - 1
         before = jnp.where(restarted, parts.before, accumulate(parts.before, loss))
         after = jnp.where(restarted, accumulate(parts.after, loss), parts.after)
-        state = jax.tree.map(lambda new, old: jnp.where(last, new, old), fresh, state)
-        return (state, Parts(before, after)), None
+        return (_start_anew(last, fresh, state), Parts(before, after)), None
 
-    zero = jnp.zeros(())
+    if in_whole_unrolls(problem, steps):  # masks in every step would double the time of cheap ones
+        (state, before), _ = jax.lax.scan(whole_step, (state, zero), (clock.t + index, keys))
+        if problem.horizon is not None:
+            state = _start_anew(left == steps, fresh, state)
+        return state, Parts(before, zero)
+    times = jnp.where(index < left, clock.t + index, index - left)
     (state, parts), _ = jax.lax.scan(step, (state, Parts(zero, zero)), (index, times, keys))
     return state, parts
+
+
+def _start_anew(ended: Bool[Array, ""], fresh: "State", state: "State") -> "State":
+    return jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, state)
 
 
 def _latest(total: Array, loss: Array) -> Array:
