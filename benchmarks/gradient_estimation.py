@@ -161,7 +161,5 @@ def report() -> None:
     ratio = seconds["evosax"] / seconds["ours"]
     bound = seconds["unrolls alone"] + seconds["draws alone"]
     print(f"iterations per second, times those of evosax: {ratio:.2f}")
-    print(
-        f"unrolls and draws alone, of an iteration: {bound / seconds['ours']:.0%} of ours, ", end=""
-    )
-    print(f"{bound / seconds['evosax']:.0%} of evosax's")
+    shares = f"{bound / seconds['ours']:.0%} of ours, {bound / seconds['evosax']:.0%} of evosax's"
+    print(f"unrolls and draws alone, of an iteration: {shares}")
