@@ -1,8 +1,6 @@
 """From what the user names to a finished result file: one run."""
 
 import json
-import os
-import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +10,7 @@ from untruncated.catalogue import CatalogueError, lookup
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import SCALES
+from untruncated.suite.jax_settings import prepare_jax
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import RunSpec, resolve_run
 from untruncated.suite.tuning import choose_step_size
@@ -80,7 +79,7 @@ def execute(
             result cannot be written, or the run was stopped by a signal.
     """
     step_sizes, choices = _step_sizes(spec, output.parent)
-    _prepare_jax()
+    prepare_jax()
     import jax
 
     from untruncated.suite.runner import run
@@ -110,24 +109,3 @@ def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any
     objective = lookup("program", spec.fields["program"], "program").objective
     choices = choose_step_size(tuning, objective)
     return [choices["step_size"]], choices
-
-
-def _prepare_jax() -> None:
-    """One core unless told otherwise, and compiled programs kept between processes.
-
-    Compiled programs are kept apart by host: a shared home may serve several kinds of processor.
-    A run's inner loop is too small to share between cores: two threads are slower than one.
-    """
-    os.environ.setdefault("NPROC", "1")
-    os.environ.setdefault(
-        "JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla" / platform.node())
-    )
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
-    # The compiler warns each time that it reads a kept program: errors only.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-
-
-def cache_folder() -> Path:
-    """Where the suite keeps what it can make again, by the platform's convention."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "untruncated"

@@ -1,0 +1,59 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from untruncated.suite.jax_settings import LOOP_BYTES, XLA_FLAGS, compile_loops_whole
+
+OURS = [f"--{name}={value}" for name, value in XLA_FLAGS.items()]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, OURS),
+        ("--xla_cpu_enable_fast_math=true", [*OURS, "--xla_cpu_enable_fast_math=true"]),
+        ("--xla_cpu_experimental_ynn_fusion_type=x", None),
+        ("/etc/xla_flags", ["/etc/xla_flags"]),
+    ],
+)
+def test_flags_are_added_to_those_given_and_give_way_to_them(monkeypatch, given, expected):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    if given:
+        monkeypatch.setenv("XLA_FLAGS", given)
+    compile_loops_whole()
+    assert os.environ["XLA_FLAGS"].split() == (expected or [OURS[0], given])
+    before = os.environ["XLA_FLAGS"]
+    compile_loops_whole()
+    assert os.environ["XLA_FLAGS"] == before
+
+
+PROGRAM = """
+import sys
+from untruncated.suite.jax_settings import prepare_jax
+prepare_jax()
+assert "jax" not in sys.modules
+import jax
+import jax.numpy as jnp
+
+def loop(x):
+    # dozens of kernels, a matrix product among them, and a loop inside the loop
+    def step(_, y):
+        y = jnp.tanh(x @ y).cumsum(axis=0)[::-1]
+        return jax.lax.fori_loop(0, 3, lambda _, z: jnp.sin(z) + y.sum(), y)
+    return jax.lax.fori_loop(0, 50, step, x)
+
+small = jax.jit(loop).lower(jnp.ones((16, 16))).compile().as_text()
+large = jax.jit(loop).lower(jnp.ones((2048, 2048))).compile().as_text()
+print(small.count('xla_cpu_small_call="true"'), large.count('xla_cpu_small_call="true"'))
+"""
+
+
+def test_small_loops_are_one_function_and_large_ones_are_not():
+    environment = {**os.environ, "XLA_FLAGS": ""}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    small, large = map(int, done.stdout.split())
+    assert small >= 1 and large == 0
+    assert 2048 * 2048 * 4 > LOOP_BYTES > 16 * 16 * 4
