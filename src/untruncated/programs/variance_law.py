@@ -16,6 +16,7 @@ from untruncated.estimators.unrolled import split_key
 from untruncated.estimators.variance import relative_pes_variance
 from untruncated.problems.linear_losses import LinearLosses
 from untruncated.programs.building import build_parts
+from untruncated.programs.compiling import QUICK_COMPILE
 
 CHUNKS = 10
 # σ cancels, but for rounding.
@@ -82,7 +83,7 @@ class VarianceLaw:
         return []
 
 
-@partial(jax.jit, static_argnums=0, donate_argnums=1)
+@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=QUICK_COMPILE)
 def _advance(program: VarianceLaw, carry: Carry) -> Carry:
     problem, estimator = program.problem, PES(particles=2, sigma=SIGMA, truncation=1)
     theta = problem.initial_theta(carry.keys[0])
