@@ -6,7 +6,6 @@ Both restart at the end of an episode. Actions are random and drawn beforehand.
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -17,7 +16,6 @@ import popgym.envs
 
 from benchmarks.timing import Program, median_cpu_seconds
 from untruncated.environments.popgym.registry import FAMILIES, make
-from untruncated.environments.protocol import TimeStep, first_time_step
 from untruncated.environments.wrappers import AutoReset, LastActionAndReward, VectorisedAutoReset
 
 COPIES, BATCH_STEPS, SINGLE_STEPS, PACKAGE_STEPS = 256, 1024, 100_000, 5000
@@ -46,31 +44,6 @@ def package_program(name: str) -> Program:
             )
 
     return Program(call, PACKAGE_STEPS)
-
-
-@dataclass(frozen=True)
-class Idle:
-    """A game without rules, with another one's sizes: what is left is the loop and the wrappers."""
-
-    observation_size: int
-    actions: int | None
-    longest: int
-
-    def reset(self, key: jax.Array) -> tuple[jax.Array, TimeStep]:
-        del key
-        return jnp.int32(0), first_time_step(jnp.zeros(self.observation_size))
-
-    def step(self, state: jax.Array, action: jax.Array) -> tuple[jax.Array, TimeStep]:
-        del action
-        ended, zero = state + 1 >= self.longest, jnp.zeros(())
-        seen = jnp.full(self.observation_size, state, jnp.float32)
-        return state + 1, TimeStep(seen, zero, ended, jnp.zeros_like(ended))
-
-
-def idle(name: str) -> Idle:
-    """The idle game of an environment's sizes."""
-    game = make(name)
-    return Idle(game.observation_size, game.actions, game.longest)
 
 
 def our_program(game: Any, copies: int) -> Program:
@@ -106,8 +79,8 @@ def our_program(game: Any, copies: int) -> Program:
 
 def report(families: Sequence[str] = tuple(FAMILIES)) -> None:
     """Prints one line per environment at level Easy."""
-    print("POPGym, level Easy: steps per CPU-second, times the package's, share of an idle game's")
-    print(f"{'environment':<28}{'package':>9}{'1 copy':>11}{f'{COPIES} copies':>27}")
+    print("POPGym, level Easy: steps per CPU-second, and times the package's")
+    print(f"{'environment':<28}{'package':>9}{'1 copy':>11}{f'{COPIES} copies':>21}")
     for family in families:
         name = f"{family}Easy"
         seconds = median_cpu_seconds(
@@ -115,14 +88,11 @@ def report(families: Sequence[str] = tuple(FAMILIES)) -> None:
                 "package": package_program(name),
                 "one": our_program(make(name), 1),
                 "many": our_program(make(name), COPIES),
-                "idle one": our_program(idle(name), 1),
-                "idle many": our_program(idle(name), COPIES),
             }
         )
         package, one, many = (1 / seconds[key] for key in ("package", "one", "many"))
-        shares = [seconds[f"idle {copies}"] / seconds[copies] for copies in ("one", "many")]
         print(
             f"{name:<28}{package / 1e3:>8.0f}k{one / 1e6:>10.2f}M{one / package:>6.0f}×"
-            f"{shares[0]:>6.0%}{many / 1e6:>12.2f}M{many / package:>6.0f}×{shares[1]:>6.0%}",
+            f"{many / 1e6:>12.2f}M{many / package:>6.0f}×",
             flush=True,
         )

@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.cells.cos_sin import cos_sin
+
 PARAMETERISATIONS = ("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct")
 _LARGEST_ANGLE = 6.28
 # `exp` and `direct` can reach r = 1, where γ = 0 and its slope is infinite. The others cannot.
@@ -35,10 +37,11 @@ class Rotation(NamedTuple):
 def rotation(name: str, nu: Float[Array, " units"], theta: Float[Array, " units"]) -> Rotation:
     """Eigenvalues and slopes from the two parameters of parameterisation `name`."""
     angle = jnp.exp(theta) if name == "exp_exp" else theta
+    cos, sin = cos_sin(angle)
     radius, squared_scale, radius_slope = _radius(name, nu)
     return Rotation(
-        g=radius * jnp.cos(angle),
-        phi=radius * jnp.sin(angle),
+        g=radius * cos,
+        phi=radius * sin,
         gamma=jnp.sqrt(squared_scale),
         radius_slope=radius_slope,
         angle_slope=angle if name == "exp_exp" else jnp.ones_like(theta),
