@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from evosax.algorithms import PersistentES
+from jax import Array
 
 from benchmarks.timing import Program, median_cpu_seconds
 from untruncated.estimators.persistent_es import PES
@@ -57,14 +58,14 @@ def our_pes(problem: ToyRegression) -> Program:
     """Iterations of PES and Adam on the toy problem, in one scan."""
     estimator, optimiser = PES(PARTICLES, SIGMA, TRUNCATION), optax.adam(LEARNING_RATE, b1=B1)
 
-    def iterate(carry: tuple, key: jax.Array) -> tuple[tuple, None]:
+    def iterate(carry: tuple, key: Array) -> tuple[tuple, None]:
         theta, state, moments = carry
         gradient, state = estimator.step(problem, theta, state, key)
         updates, moments = optimiser.update(gradient, moments, theta)
         return (optax.apply_updates(theta, updates), state, moments), None
 
     @jax.jit
-    def run(key: jax.Array) -> object:
+    def run(key: Array) -> object:
         theta = problem.initial_theta(key)
         start = theta, estimator.init(problem, theta, key), optimiser.init(theta)
         return jax.lax.scan(iterate, start, jax.random.split(key, ITERATIONS))[0][0]
@@ -72,8 +73,21 @@ def our_pes(problem: ToyRegression) -> Program:
     return Program(lambda: run(jax.random.key(0)), ITERATIONS)
 
 
+def unroll_particles(problem: ToyRegression, thetas: Array, x: Array, t: Array) -> tuple:
+    """The states after an unroll from step t and the sums of its losses, as short as can be."""
+    over_particles = jax.vmap(problem.unroll_step, (0, 0, None, None))
+    key = jax.random.key(0)  # a deterministic problem
+
+    def step(carry: tuple, offset: Array) -> tuple[tuple, None]:
+        x, total = carry
+        x, losses = over_particles(thetas, x, t + offset, key)
+        return (x, total + losses), None
+
+    return jax.lax.scan(step, (x, jnp.zeros(PARTICLES)), jnp.arange(TRUNCATION))[0]
+
+
 def evosax_pes(problem: ToyRegression) -> Program:
-    """The same with evosax's PES and an unroll as short as one can write it."""
+    """The same with evosax's PES."""
     theta = problem.initial_theta(jax.random.key(0))
     strategy = PersistentES(
         PARTICLES,
@@ -83,24 +97,17 @@ def evosax_pes(problem: ToyRegression) -> Program:
         metrics_fn=lambda *arguments: {},
     )
     params = strategy.default_params.replace(T=problem.horizon, K=TRUNCATION)
-    over_particles = jax.vmap(problem.unroll_step, (0, 0, None, None))
 
-    def iterate(carry: tuple, key: jax.Array) -> tuple[tuple, None]:
+    def iterate(carry: tuple, key: Array) -> tuple[tuple, None]:
         state, x, t = carry
         population, state = strategy.ask(key, state, params)
-
-        def step(carry: tuple, offset: jax.Array) -> tuple[tuple, None]:
-            x, total = carry
-            x, losses = over_particles(population, x, t + offset, key)
-            return (x, total + losses), None
-
-        (x, fitness), _ = jax.lax.scan(step, (x, jnp.zeros(PARTICLES)), jnp.arange(TRUNCATION))
+        x, fitness = unroll_particles(problem, population, x, t)
         state, _ = strategy.tell(key, population, fitness, state, params)
         over = t + TRUNCATION >= problem.horizon
         return (state, jnp.where(over, 1.0, x), jnp.where(over, 0, t + TRUNCATION)), None
 
     @jax.jit
-    def run(key: jax.Array) -> object:
+    def run(key: Array) -> object:
         start = strategy.init(key, theta, params), jnp.ones((PARTICLES, 2)), jnp.int32(0)
         state, _, _ = jax.lax.scan(iterate, start, jax.random.split(key, ITERATIONS))[0]
         return state.mean
@@ -109,31 +116,31 @@ def evosax_pes(problem: ToyRegression) -> Program:
 
 
 def unrolls_alone(problem: ToyRegression) -> Program:
-    """One part of the bound that both share: the same steps of all particles, and nothing else."""
-    over_particles = jax.vmap(problem.unroll_step, (0, 0, None, None))
+    """One part of the bound that both share: the same unrolls of all particles, nothing else."""
+    thetas = -4.0 + SIGMA * jax.random.normal(jax.random.key(0), (PARTICLES, 2))
+
+    def iterate(carry: tuple, start: Array) -> tuple[tuple, None]:
+        x, total = carry
+        t = start % problem.horizon
+        x, fitness = unroll_particles(problem, thetas, jnp.where(t == 0, 1.0, x), t)
+        return (x, total + fitness), None
 
     @jax.jit
-    def run(key: jax.Array) -> object:
-        thetas = -4.0 + SIGMA * jax.random.normal(key, (PARTICLES, 2))
+    def run(start: tuple) -> object:
+        return jax.lax.scan(iterate, start, TRUNCATION * jnp.arange(ITERATIONS))[0]
 
-        def step(x: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-            x, losses = over_particles(thetas, x, t % problem.horizon, key)
-            return x, losses.sum()
-
-        steps = jnp.arange(ITERATIONS * TRUNCATION)
-        return jax.lax.scan(step, jnp.ones((PARTICLES, 2)), steps)
-
-    return Program(lambda: run(jax.random.key(0)), ITERATIONS)
+    start = jnp.ones((PARTICLES, 2)), jnp.zeros(PARTICLES)
+    return Program(lambda: run(start), ITERATIONS)
 
 
 def draws_alone() -> Program:
     """The other part: the same number of normal perturbations, drawn and added up."""
 
-    def draw(total: jax.Array, key: jax.Array) -> tuple[jax.Array, None]:
+    def draw(total: Array, key: Array) -> tuple[Array, None]:
         return total + SIGMA * jax.random.normal(key, total.shape), None
 
     @jax.jit
-    def run(key: jax.Array) -> object:
+    def run(key: Array) -> object:
         start = jnp.zeros((PARTICLES // 2, 2))
         return jax.lax.scan(draw, start, jax.random.split(key, ITERATIONS))[0]
 
