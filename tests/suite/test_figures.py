@@ -480,3 +480,41 @@ def test_figure_2_matches_budgets_and_shares_runs_between_panels():
     assert len(fixed) == 1
     runs = [run.hash for panel in figure.panels.values() for run in panel.runs]
     assert len(set(runs)) < len(runs)
+
+
+def test_what_is_measured_side_by_side_is_measured_once_and_in_one_run_of_the_figure():
+    for scale in ("smoke", "small"):
+        figures = load_figures(EXPERIMENTS, scale)
+        for name, members in (("rtu_figure3", "agents"), ("pes_table1", "cases")):
+            points = [p for panel in figures[name].panels.values() for p in panel.points]
+            (run,) = figures[name].runs.values()
+            agents = run.fields[members]
+            assert len(agents) == len({yaml.safe_dump(agent) for agent in agents})
+            assert {point.agent for point in points} == set(range(len(agents)))
+            for point in points:
+                assert point.finals == [run]
+                measured = agents[point.agent]
+                assert measured == {kind: point.fields[kind] for kind in measured}
+
+
+def test_what_differs_in_more_than_its_agent_is_measured_apart(tmp_path):
+    panel = {
+        "title": "Times",
+        "plot": {"name": "update_times", "x": "truncation", "x_label": "T"},
+        "program": "update_timing",
+        "curves": {
+            "gru": {
+                "cell": {"name": "gru", "width": 4},
+                "credit": {"name": "truncated_bptt", "truncation": "$truncation"},
+                "sweep": {"truncation": "truncations"},
+            }
+        },
+    }
+    tree = edited("panels", {"a": panel, "b": panel, "c": {**panel, "repeats": 7}})
+    tree["shared"].pop("program")
+    write(tmp_path, tree)
+    panels = load_figures(tmp_path, "small")["rtu_figure9"].panels
+    runs = {name: panel.points[0].finals[0] for name, panel in panels.items()}
+    assert runs["a"].hash == runs["b"].hash != runs["c"].hash
+    assert runs["c"].fields["repeats"] == 7
+    assert [panel.points[0].agent for panel in panels.values()] == [0, 0, 0]

@@ -1,6 +1,7 @@
 """From a curve of an experiment file to its configurations and their runs."""
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,6 +10,7 @@ from untruncated.catalogue import PROGRAMS, CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.figures import Point
+from untruncated.suite.results import canonical_json
 from untruncated.suite.spec import RunSpec, resolve_run, seed_block
 from untruncated.suite.widths import component, flops, parameters, resolve_width, with_window
 
@@ -141,7 +143,7 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
             "parameters": parameters(spec["cell"], inputs),
         }
     if program.members:
-        # one run measures all points of the panel: see `gather`
+        # one run measures all such points of the figure: see `gather`
         for kind in program.member_parts:
             spec[kind] = component(kind, spec.get(kind), f"{where}.{kind}")
         fields, tuning, finals = spec, None, []
@@ -198,19 +200,43 @@ def _runs(
     ]
 
 
-def gather(points: list[Point], where: str, setting: Setting) -> list[Point]:
-    """Points of a program that measures several agents side by side, all given one and same run.
+def gather(points: list[Point], setting: Setting, where: str) -> list[Point]:
+    """The points, those of programs that measure several agents side by side with their run.
+
+    All that differ in their agents alone share one run, in which each agent stands once: times are
+    compared within a run.
 
     Raises:
         CatalogueError: As `curve_points`.
     """
-    members = setting.program.members
-    kinds = setting.program.member_parts
-    agents = [{kind: point.fields[kind] for kind in kinds} for point in points]
-    shared = {key: value for key, value in points[0].fields.items() if key not in kinds}
-    seeds = [setting.first_seed("final")]
-    run = resolve_run({**shared, members: agents, "seeds": seeds}, where)
-    return [replace(point, finals=[run], agent=index) for index, point in enumerate(points)]
+    parts = [_shared_and_agent(point) for point in points]
+    agents: dict[str, list[dict[str, Any]]] = {}
+    for shared, agent in filter(None, parts):
+        mine = agents.setdefault(shared, [])
+        if agent not in mine:
+            mine.append(agent)
+    runs = {}
+    for shared, mine in agents.items():
+        fields = json.loads(shared)
+        members = PROGRAMS[fields["program"]].members
+        seeds = [setting.first_seed("final")]
+        runs[shared] = resolve_run({**fields, members: mine, "seeds": seeds}, where)
+    return [
+        replace(point, finals=[runs[part[0]]], agent=agents[part[0]].index(part[1]))
+        if part
+        else point
+        for point, part in zip(points, parts, strict=True)
+    ]
+
+
+def _shared_and_agent(point: Point) -> tuple[str, dict[str, Any]] | None:
+    """A point's fields but its agent's, as JSON, and its agent's; None if it needs no gathering."""
+    program = PROGRAMS[point.fields["program"]]
+    if not program.members or point.finals:
+        return None
+    agent = {kind: point.fields[kind] for kind in program.member_parts}
+    shared = {key: value for key, value in point.fields.items() if key not in agent}
+    return canonical_json(shared), agent
 
 
 def _inputs(spec: Mapping[str, Any]) -> int:

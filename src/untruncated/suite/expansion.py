@@ -4,6 +4,7 @@ The library knows nothing of either paper: what a figure shows stands in `experi
 `docs/experiments.md` for the keys.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -99,7 +100,7 @@ class _Expansion:
             caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
             scale=self.scale_name,
             source=self.path,
-            panels={name: self.panel(name) for name in self._shown(panels)},
+            panels=self._gathered([self.panel(name) for name in self._shown(panels)]),
             acknowledged_edges=dict(self.scale.acknowledged_edges),
             claims=_claims(self.raw.get("claims", [])),
         )
@@ -180,6 +181,15 @@ class _Expansion:
         title = Field(str).coerce(raw["title"], f"{where}.title")
         return Panel(name, title, plot, points, label, baselines)
 
+    def _gathered(self, panels: list[Panel]) -> dict[str, Panel]:
+        """The panels by name, with the runs that their points share."""
+        points = [point for panel in panels for point in panel.points]
+        left = iter(gather(points, self._setting({}, ()), "panels"))
+        return {
+            panel.name: replace(panel, points=list(itertools.islice(left, len(panel.points))))
+            for panel in panels
+        }
+
     def _points(self, raw: Mapping[str, Any], where: str, entry: PlotEntry) -> list[Point]:
         if not entry.stages:
             for key in ("curves", "curves_of", "baseline"):
@@ -194,7 +204,7 @@ class _Expansion:
         curves = mapping(raw.get("curves"), f"{where}.curves")
         if not curves:
             raise CatalogueError(f"{where}.curves", "has no curve")
-        points = [
+        return [
             point
             for curve, fields in curves.items()
             for point in curve_points(
@@ -204,7 +214,6 @@ class _Expansion:
                 setting,
             )
         ]
-        return gather(points, where, setting) if setting.program.members else points
 
     def _setting(self, raw: Mapping[str, Any], stages: tuple[str, ...]) -> Setting:
         common = {**self.shared, **self.scale.run}
