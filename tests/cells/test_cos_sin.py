@@ -19,6 +19,12 @@ def test_single_precision_is_as_good_as_the_numbers_are(largest, bound):
         np.testing.assert_allclose(sin, np.sin(angle.astype(float)), rtol=0, atol=bound)
 
 
+@pytest.mark.parametrize("angle", [1e7, 1e8, 1e9, 1e20, 3e38])
+def test_no_angle_is_too_large_for_the_unit_circle(angle):
+    cos, sin = cos_sin(jnp.array([angle, -angle], jnp.float32))
+    np.testing.assert_allclose(cos**2 + sin**2, 1.0, atol=3e-7)
+
+
 def test_double_precision_is_that_of_jax():
     with jax.enable_x64(True):
         angle = jnp.linspace(-9.0, 9.0, 1001)

@@ -128,6 +128,7 @@ def test_a_state_with_whole_numbers_is_refused(estimator):
         (Staggered(UnrolledRTRL(), 2), {"horizon": None}, "never ends"),
         (Staggered(UnrolledRTRL(), 8), {}, "8 groups cannot be staggered over 7 steps"),
         (Staggered(UnrolledBPTT(), 2), {}, "nothing to stagger"),
+        (Staggered(UnrolledTruncatedBPTT(2), 4), {"horizon": 6}, "inner problem of 3 unrolls"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(noisy_system, estimator, fields, message):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from untruncated.catalogue import PROGRAMS
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import SCALES
@@ -497,24 +498,49 @@ def test_what_is_measured_side_by_side_is_measured_once_and_in_one_run_of_the_fi
                 assert measured == {kind: point.fields[kind] for kind in measured}
 
 
-def test_what_differs_in_more_than_its_agent_is_measured_apart(tmp_path):
-    panel = {
-        "title": "Times",
-        "plot": {"name": "update_times", "x": "truncation", "x_label": "T"},
-        "program": "update_timing",
-        "curves": {
-            "gru": {
-                "cell": {"name": "gru", "width": 4},
-                "credit": {"name": "truncated_bptt", "truncation": "$truncation"},
-                "sweep": {"truncation": "truncations"},
-            }
-        },
-    }
-    tree = edited("panels", {"a": panel, "b": panel, "c": {**panel, "repeats": 7}})
+TIMES = {
+    "title": "Times",
+    "plot": {"name": "update_times", "x": "truncation", "x_label": "T"},
+    "program": "update_timing",
+    "curves": {
+        "gru": {
+            "cell": {"name": "gru", "width": 4},
+            "credit": {"name": "truncated_bptt", "truncation": "$truncation"},
+            "sweep": {"truncation": "truncations"},
+        }
+    },
+}
+
+
+def _times(**panels: dict) -> dict:
+    """A figure of such panels, each with what is particular to it."""
+    tree = edited("panels", {name: {**TIMES, **own} for name, own in panels.items()})
     tree["shared"].pop("program")
-    write(tmp_path, tree)
+    return tree
+
+
+def test_what_differs_in_more_than_its_agent_is_measured_apart(tmp_path):
+    default = {"repeats": PROGRAMS["update_timing"].fields["repeats"].default}
+    write(tmp_path, _times(a={}, b=default, c={"repeats": 7}))
     panels = load_figures(tmp_path, "small")["rtu_figure9"].panels
     runs = {name: panel.points[0].finals[0] for name, panel in panels.items()}
     assert runs["a"].hash == runs["b"].hash != runs["c"].hash
     assert runs["c"].fields["repeats"] == 7
-    assert [panel.points[0].agent for panel in panels.values()] == [0, 0, 0]
+    assert [point.agent for panel in panels.values() for point in panel.points] == [0, 1] * 3
+
+
+def test_borrowed_times_are_those_of_the_figure_that_lends_them(tmp_path):
+    write(tmp_path, _times(a={}))
+    borrowed = {"curves_of": {"figure": "figure9", "panels": ["a"], "curves": ["gru"]}}
+    tree = _times(a=borrowed)
+    del tree["panels"]["a"]["curves"], tree["panels"]["a"]["program"]
+    write(tmp_path, tree, "figure8")
+    figures = load_figures(tmp_path, "small")
+    assert list(figures["rtu_figure8"].runs) == list(figures["rtu_figure9"].runs)
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), "many"])
+def test_a_broken_number_of_repeats_is_named_by_its_place(value, tmp_path):
+    path = write(tmp_path, _times(a={"repeats": value}))
+    with pytest.raises(SpecError, match=rf"{path}: panels\.a\.curves\.gru\.repeats: must be"):
+        load_figures(tmp_path, "small")

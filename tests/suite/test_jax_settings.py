@@ -14,6 +14,7 @@ OURS = [f"--{name}={value}" for name, value in XLA_FLAGS.items()]
     [
         (None, OURS),
         ("--xla_cpu_enable_fast_math=true", [*OURS, "--xla_cpu_enable_fast_math=true"]),
+        (" --xla_cpu_enable_fast_math=true", [*OURS, "--xla_cpu_enable_fast_math=true"]),
         ("--xla_cpu_experimental_ynn_fusion_type=x", None),
         ("/etc/xla_flags", ["/etc/xla_flags"]),
     ],

@@ -46,6 +46,11 @@ class Staggered:
         first_ends = groups * (problem.horizon // self.groups)
         steps = self.estimator.inner_steps(problem)
         if in_whole_unrolls(problem, steps):
+            if self.groups * steps > problem.horizon:
+                raise ValueError(
+                    f"{self.groups} groups cannot be staggered over an inner problem of "
+                    f"{problem.horizon // steps} unrolls"
+                )
             first_ends = -(-first_ends // steps) * steps
 
         def cut_short(node: Any) -> Any:

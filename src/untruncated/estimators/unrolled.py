@@ -154,8 +154,7 @@ def _start_anew(ended: Bool[Array, ""], fresh: "State", state: "State") -> "Stat
 
 
 def _latest(total: Array, loss: Array) -> Array:
-    del total
-    return loss
+    return loss.astype(total.dtype)
 
 
 def full_unroll_loss(

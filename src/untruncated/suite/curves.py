@@ -142,14 +142,10 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
             "flops": flops(spec["cell"], credit, inputs),
             "parameters": parameters(spec["cell"], inputs),
         }
-    if program.members:
-        # one run measures all such points of the figure: see `gather`
-        for kind in program.member_parts:
-            spec[kind] = component(kind, spec.get(kind), f"{where}.{kind}")
-        fields, tuning, finals = spec, None, []
-    else:
-        tuning, finals = _runs(spec, where, setting)
-        fields = (tuning or finals[0]).fields
+    for kind in program.member_parts:
+        spec[kind] = component(kind, spec.get(kind), f"{where}.{kind}")
+    tuning, finals = _runs(spec, where, setting)
+    fields = spec if program.members else (tuning or finals[0]).fields
     return Point(
         curve=curve,
         label=label,
@@ -180,8 +176,16 @@ def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
 def _runs(
     spec: Mapping[str, Any], where: str, setting: Setting
 ) -> tuple[RunSpec | None, list[RunSpec]]:
-    """The tuning run, where there is something to tune, and the final runs that need it."""
+    """The tuning run, where there is something to tune, and the final runs that need it.
+
+    One agent of several that are measured side by side gets a run of its own: see `gather`.
+    """
     program = setting.program
+    if program.members:
+        agent = {kind: spec[kind] for kind in program.member_parts}
+        others = {key: value for key, value in spec.items() if key not in agent}
+        seeds = [setting.first_seed("final")]
+        return None, [resolve_run({**others, program.members: [agent], "seeds": seeds}, where)]
     if not program.tuned or (program.tuning_optional and "step_sizes" in spec):
         blocks = setting.final_seeds(program)
         return None, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
@@ -200,14 +204,11 @@ def _runs(
     ]
 
 
-def gather(points: list[Point], setting: Setting, where: str) -> list[Point]:
-    """The points, those of programs that measure several agents side by side with their run.
+def gather(points: list[Point]) -> list[Point]:
+    """The points, those of programs that measure several agents side by side with a common run.
 
     All that differ in their agents alone share one run, in which each agent stands once: times are
     compared within a run.
-
-    Raises:
-        CatalogueError: As `curve_points`.
     """
     parts = [_shared_and_agent(point) for point in points]
     agents: dict[str, list[dict[str, Any]]] = {}
@@ -218,9 +219,7 @@ def gather(points: list[Point], setting: Setting, where: str) -> list[Point]:
     runs = {}
     for shared, mine in agents.items():
         fields = json.loads(shared)
-        members = PROGRAMS[fields["program"]].members
-        seeds = [setting.first_seed("final")]
-        runs[shared] = resolve_run({**fields, members: mine, "seeds": seeds}, where)
+        runs[shared] = resolve_run({**fields, PROGRAMS[fields["program"]].members: mine})
     return [
         replace(point, finals=[runs[part[0]]], agent=agents[part[0]].index(part[1]))
         if part
@@ -230,13 +229,13 @@ def gather(points: list[Point], setting: Setting, where: str) -> list[Point]:
 
 
 def _shared_and_agent(point: Point) -> tuple[str, dict[str, Any]] | None:
-    """A point's fields but its agent's, as JSON, and its agent's; None if it needs no gathering."""
-    program = PROGRAMS[point.fields["program"]]
-    if not program.members or point.finals:
+    """The fields of a run of one agent but the agent, as JSON, and the agent; None for others."""
+    members = PROGRAMS[point.fields["program"]].members
+    if not members or not point.finals:
         return None
-    agent = {kind: point.fields[kind] for kind in program.member_parts}
-    shared = {key: value for key, value in point.fields.items() if key not in agent}
-    return canonical_json(shared), agent
+    fields = dict(point.finals[0].fields)
+    (agent,) = fields.pop(members)
+    return canonical_json(fields), agent
 
 
 def _inputs(spec: Mapping[str, Any]) -> int:

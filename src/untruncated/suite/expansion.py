@@ -184,7 +184,7 @@ class _Expansion:
     def _gathered(self, panels: list[Panel]) -> dict[str, Panel]:
         """The panels by name, with the runs that their points share."""
         points = [point for panel in panels for point in panel.points]
-        left = iter(gather(points, self._setting({}, ()), "panels"))
+        left = iter(gather(points))
         return {
             panel.name: replace(panel, points=list(itertools.islice(left, len(panel.points))))
             for panel in panels

@@ -30,17 +30,18 @@ def prepare_jax() -> None:
 
 
 def compile_loops_whole() -> None:
-    """Adds to `XLA_FLAGS` what makes small loops fast, unless it says otherwise.
+    """Adds to `XLA_FLAGS` what makes small loops fast; a flag that stands there already is kept.
 
     On a CPU, XLA starts each kernel of a loop's body on its own, and a step of learning has dozens
     that take less time than their start. Raising the bound under which it compiles a loop as one
     function does away with the starts. GPUs ignore this.
     """
-    given = os.environ.get("XLA_FLAGS", "")
-    if given and not given.startswith("--"):
+    given = os.environ.get("XLA_FLAGS", "").split()
+    if given and not given[0].startswith("--"):
         return  # the name of a file with flags
-    ours = [f"--{name}={value}" for name, value in XLA_FLAGS.items() if name not in given]
-    os.environ["XLA_FLAGS"] = " ".join([*ours, given]).strip()
+    named = {flag.split("=")[0] for flag in given}
+    ours = [f"--{name}={value}" for name, value in XLA_FLAGS.items() if f"--{name}" not in named]
+    os.environ["XLA_FLAGS"] = " ".join([*ours, *given])
 
 
 def cache_folder() -> Path:
