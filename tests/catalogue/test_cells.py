@@ -70,14 +70,19 @@ def _xla_flops(function, *arguments):
 
 
 def _online_step(estimator):
-    """One step of an estimator without a window, its gradient included, and its carry."""
+    """One step of an estimator without a window, its gradient included, and its carry.
+
+    What is derived of the parameters alone is part of the carry, as in a run.
+    """
     cell = estimator.cell
 
     def step(params, carry, x, cotangents):
-        made = estimator.step(params, cell.derive(params), carry, x)
+        derived, carry = carry
+        made = estimator.step(params, derived, carry, x)
         return made.carry, made.features, made.pullback(cotangents)
 
-    return step, estimator.init()
+    params = cell.init(jax.random.key(0))
+    return step, (cell.derive(params), estimator.init())
 
 
 def _unrolled_step(cell, truncation):
