@@ -139,7 +139,8 @@ def unroll(
         after = jnp.where(restarted, accumulate(parts.after, loss), parts.after)
         return (_start_anew(last, fresh, state), Parts(before, after)), None
 
-    if in_whole_unrolls(problem, steps):  # masks in every step would double the time of cheap ones
+    if in_whole_unrolls(problem, steps):
+        # without masks: they double the time of cheap steps whose kernels are started one by one
         (state, before), _ = jax.lax.scan(whole_step, (state, zero), (clock.t + index, keys))
         if problem.horizon is not None:
             state = _start_anew(left == steps, fresh, state)
