@@ -1,6 +1,7 @@
 """Speed of online prediction: µs per step and seed, on one core."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from untruncated.agents.adam import adam_update, bias_corrections, init_moments
 from untruncated.agents.heads import init_predictor, make_head
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.programs.compiling import ONLINE_LEARNING
 from untruncated.programs.lanes import LANES
 from untruncated.programs.online_prediction import build
 from untruncated.suite.errors import ResultError
@@ -69,7 +71,7 @@ def straightforward_program(width: int) -> Program:
     start = environment.start(jax.random.key(0))
     _, stream = jax.jit(environment.unroll, static_argnums=1)(start, STEPS)
     init, run = straightforward(LinearRTU(INPUTS, width), 1e-3)
-    state, compiled = init(jax.random.key(1)), jax.jit(run)
+    state, compiled = init(jax.random.key(1)), jax.jit(run, compiler_options=ONLINE_LEARNING)
     return Program(lambda: compiled(state, stream.observation, stream.reward), STEPS)
 
 
@@ -88,7 +90,7 @@ def optimiser_program(width: int, seeds: int) -> Program:
 
     over_seeds = jax.vmap(learn, (0, 0, 0, None, None))
 
-    @jax.jit
+    @partial(jax.jit, compiler_options=ONLINE_LEARNING)
     def run(start: tuple, inputs: tuple) -> tuple:
         return jax.lax.scan(lambda carry, x: (over_seeds(*carry, *x), None), start, inputs)[0]
 

@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 
 from untruncated.programs import online_prediction
-from untruncated.programs.compiling import LEARNING_LOOP
+from untruncated.programs.compiling import IN_PLACE, ONLINE_LEARNING
 from untruncated.programs.online_prediction import _advance
 from untruncated.suite.spec import resolve_run
-
-IN_PLACE = "xla_cpu_copy_insertion_use_region_analysis"
 
 
 @pytest.mark.parametrize(
@@ -35,8 +33,8 @@ def test_arrays_are_overwritten_only_after_their_last_use(cell, credit):
     )
     program = online_prediction.build(spec.fields, [1e-3, 1e-2], {})
     in_place, copied = (
-        _advance.lower(program, program.init()).compile({**LEARNING_LOOP, IN_PLACE: choice})
-        for choice in (True, False)
+        _advance.lower(program, program.init()).compile({**ONLINE_LEARNING, **choice})
+        for choice in (IN_PLACE, dict.fromkeys(IN_PLACE, False))
     )
     assert in_place.as_text().count(" copy(") < copied.as_text().count(" copy(")
     learners = (jax.tree.leaves(run(program.init()).learners) for run in (in_place, copied))

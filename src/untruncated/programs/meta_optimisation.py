@@ -18,7 +18,7 @@ from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, sizes
-from untruncated.programs.compiling import QUICK_COMPILE
+from untruncated.programs.compiling import IN_PLACE, QUICK_COMPILE
 from untruncated.programs.curves import Timeline
 from untruncated.programs.divergence import NEVER, divergence_records, lost_bins
 
@@ -209,7 +209,7 @@ def _first(diverged_at: Array, broken: Array, iteration: Array) -> Int[Array, ""
     return jnp.where((diverged_at < 0) & broken, iteration, diverged_at)
 
 
-@partial(jax.jit, static_argnums=0, donate_argnums=1)
+@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=IN_PLACE)
 def _advance(program: MetaOptimisation, carry: Carry) -> Carry:
     """One chunk: bin after bin, the iterations of a bin and then an evaluation."""
     bin_steps = program.timeline.bin_steps

@@ -16,7 +16,7 @@ from untruncated.catalogue.metric import Metric
 from untruncated.cells.vanilla_rnn import complex_eigenvalues
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
-from untruncated.programs.compiling import LEARNING_LOOP, QUICK_COMPILE
+from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
 from untruncated.programs.curves import CURVE_POINTS, Timeline
 from untruncated.programs.divergence import (
     NEVER,
@@ -139,7 +139,7 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
 
 
-@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=LEARNING_LOOP)
+@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=ONLINE_LEARNING)
 def _advance(program: NextObservation, carry: Carry) -> Carry:
     steps, predictor = program.chunk_steps, program.predictor
     over_seeds = jax.vmap(predictor.step, in_axes=(0, 0, 0, None, None))

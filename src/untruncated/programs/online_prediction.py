@@ -16,7 +16,7 @@ from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.environments.returns import discounted_returns
 from untruncated.programs.building import build_environment
-from untruncated.programs.compiling import LEARNING_LOOP, QUICK_COMPILE
+from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
 from untruncated.programs.curves import Timeline, final_metrics
 from untruncated.programs.divergence import (
     NEVER,
@@ -128,7 +128,7 @@ class OnlinePrediction:
         return jnp.zeros((*shape, self.environment.observation_size)), jnp.zeros(shape)
 
 
-@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=LEARNING_LOOP)
+@partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=ONLINE_LEARNING)
 def _advance(program: OnlinePrediction, carry: Carry) -> Carry:
     """One chunk: the streams first, then all learners in one scan over their time steps."""
     steps, predictor = program.chunk_steps, program.predictor

@@ -13,7 +13,7 @@ from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.catalogue.metric import Metric
 from untruncated.programs.building import build_environment, build_predictor
-from untruncated.programs.compiling import LEARNING_LOOP
+from untruncated.programs.compiling import ONLINE_LEARNING
 from untruncated.programs.rounds import InRounds, Rounds, Turn
 from untruncated.programs.streams import start_streams
 
@@ -64,7 +64,7 @@ class UpdateTiming(InRounds):
 def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Turn:
     state = predictor.init(jax.random.key(seed))
 
-    @partial(jax.jit, compiler_options=LEARNING_LOOP)
+    @partial(jax.jit, compiler_options=ONLINE_LEARNING)
     def run(state: Any, xs: tuple) -> tuple:
         return jax.lax.scan(
             lambda state, x: predictor.step(state, x[0], x[1], jnp.asarray(STEP_SIZE), x[2]),
