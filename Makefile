@@ -20,21 +20,21 @@ help:
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"error: {sys.executable} is Python {v[0]}.{v[1]}; 3.11 to 3.13 are supported: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 test: $(READY)
-	PATH="$(BIN):$$PATH" NPROC=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	PATH="$(BIN):$$PATH" NPROC=1 "$(BIN)/python" -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile
-	$(BIN)/snakemake --lint
+	"$(BIN)/ruff" check .
+	"$(BIN)/ruff" format --check .
+	"$(BIN)/snakefmt" --check Snakefile
+	"$(BIN)/snakemake" --lint
 
 bench: $(READY)
-	NPROC=1 $(BIN)/python -m benchmarks
+	NPROC=1 "$(BIN)/python" -m benchmarks
 
 # Needs uv. The lock holds no addresses, so it installs from any index.
 lock:
@@ -49,4 +49,4 @@ clean:
 .DEFAULT_GOAL := help
 Makefile requirements.lock pyproject.toml: ;
 %: $(READY)
-	$(BIN)/snakemake $@ --cores $(CORES) --config scale=$(SCALE)
+	"$(BIN)/snakemake" $@ --cores $(CORES) --config scale=$(SCALE)

@@ -1,6 +1,7 @@
 """The command line: what a user can get wrong ends in one message and a code that is not zero."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,6 +43,10 @@ def command(capsys, monkeypatch):
         (json.dumps({**SPEC, "steps": "many"}), "spec.steps: must be a whole number"),
         (json.dumps({**SPEC, "program": "optimal_predict"}), "did you mean 'optimal_prediction'"),
         (json.dumps({**SPEC, "semantics": 9}), "semantics"),
+        ('{"a":' * 100_000, "not JSON"),
+        ('{"steps": ' + "9" * 10_000 + "}", "not JSON"),
+        ('{"schema": 2}', "has result schema 2"),
+        ('{"schema": true}', "not a result file"),
     ],
 )
 def test_a_bad_spec_is_refused(command, tmp_path, spec, message):
@@ -123,6 +128,32 @@ def test_one_run_by_json_by_spec_file_and_by_result_file(command, tmp_path):
     assert code == 1
     assert f"{path}" in err
     assert "snakemake -f" in err
+    edited = path.read_text()
+    code, _, err = command("run", str(path), "--results", str(tmp_path))
+    assert code == 1 and f"{path}: the spec does not have the recorded hash {name}" in err
+    path.write_text(edited.replace('"schema": 1', '"schema": 2'))
+    for source in (str(path), json.dumps(SPEC)):
+        code, _, err = command("run", source, "--results", str(tmp_path))
+        assert code == 1 and f"{path}: the file has result schema 2" in err
+    assert path.read_text() == edited.replace('"schema": 1', '"schema": 2')
+
+
+def test_an_output_that_is_no_file_is_refused_before_computing(command, tmp_path):
+    for output in ("", str(tmp_path)):
+        code, out, err = command("run", json.dumps(SPEC), "--output", output)
+        assert (code, out) == (1, "")
+        assert "is a folder; name a file" in err
+
+
+@pytest.mark.parametrize(
+    ("after", "code", "message"),
+    [("| true", 0, ""), (">/dev/full", 1, "error: [Errno 28] No space left on device\n")],
+)
+def test_output_that_nobody_takes_ends_without_a_traceback(after, code, message):
+    line = f"{sys.executable} -m untruncated.cli status --experiments {ROOT}/experiments {after}"
+    shell = ["bash", "-o", "pipefail", "-c", line]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", message)
 
 
 def test_status_lists_configurations_and_says_whether_all_is_done(command, tmp_path):
@@ -160,6 +191,7 @@ def test_show_prints_one_episode(command):
         (("CountRecalEasy",), "unknown value 'CountRecalEasy' (did you mean 'CountRecallEasy'?)"),
         (("RepeatFirstEasy", "--fidelity", "reference"), "environment.fidelity"),
         (("PositionOnlyPendulumEasy", "--policy", "optimal"), "no optimal policy"),
+        (("RepeatFirstEasy", "--seed", "9" * 20), "--seed must be from 0 to 4294967295"),
         (("RepeatFirstEasy", "--steps", "0"), "--steps must be at least 1, not 0"),
         (("RepeatFirstEasy", "--output", "x"), "--output is for a web page, as of ant-P, ant-V"),
         (("ant-Q",), "unknown value 'ant-Q' (did you mean 'ant-V'?)"),

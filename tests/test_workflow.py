@@ -97,9 +97,9 @@ def snakemake(folder: Path, *arguments: str, **environment: str) -> subprocess.C
     )
 
 
-def planned(folder: Path, *arguments: str) -> dict[str, int]:
+def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, int]:
     """Jobs by rule that a dry run plans, without target rules; empty if nothing is to be done."""
-    done = snakemake(folder, "-n", *arguments)
+    done = snakemake(folder, "-n", *arguments, **environment)
     assert done.returncode == 0, done.stdout
     counts = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.MULTILINE))
     return {rule: int(counts[rule]) for rule in ("run", "table", "figure") if rule in counts}
@@ -117,7 +117,7 @@ def scramble_times(folder: Path, seed: int) -> None:
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
     folder = make_project(tmp_path_factory.mktemp("workflow") / "project")
-    done = snakemake(folder, "figure9", "--cores", "2")
+    done = snakemake(folder, "figure9", "--cores", "2", NPROC="7")
     assert done.returncode == 0, done.stdout
     return folder
 
@@ -143,6 +143,8 @@ def test_one_command_computes_and_draws(computed):
     assert "Bayes-optimal" in table
     assert planned(computed, "figure9") == {}
     assert not list((computed / "results/checkpoints").glob("*.npz"))
+    results = [json.loads(path.read_text()) for path in (computed / "results/runs").glob("*.json")]
+    assert [result["provenance"]["nproc"] for result in results] == ["1"] * 5
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -158,8 +160,41 @@ def test_commits_touches_and_comments_rerun_nothing_that_computes(project):
     snakefile = project / "Snakefile"
     snakefile.write_text(snakefile.read_text() + "\n# a comment\n")
     (project / "experiments/rtu/figure9.yaml").touch()
-    (project / "unrelated.py").write_text("changed = True\n")
+    shutil.copytree(ROOT / "src", project / "src")
+    gru = project / "src/untruncated/cells/gru.py"
+    gru.write_text(gru.read_text() + "\nCHANGED = True\n")
+    for command in (["add", "-A"], ["commit", "-qm", "a cell"]):
+        subprocess.run([*git, *command], cwd=project, check=True)
+    source = str(project / "src")
+    where = subprocess.run(
+        [sys.executable, "-c", "from untruncated.cells.gru import CHANGED"],
+        env={**os.environ, "PYTHONPATH": source},
+        check=False,
+    )
+    assert where.returncode == 0
     assert planned(project, "figure9") == {}
+    # The package's new place is one for the modules that draw, so the figure is drawn again.
+    assert planned(project, "figure9", PYTHONPATH=source).keys() <= {"figure"}
+
+
+@pytest.mark.parametrize(("profile", "runs"), [("smoke", 25), ("slurm", 671)])
+def test_profiles_plan_their_scale(profile, runs, tmp_path):
+    folder = shutil.copytree(ROOT / "profiles", tmp_path / "project" / "profiles").parent
+    for part in ("Snakefile", "environment.yml"):
+        shutil.copy(ROOT / part, folder)
+    shutil.copytree(ROOT / "experiments", folder / "experiments")
+    scale = ["--config", "scale=paper"] if profile == "slurm" else []
+    arguments = ["--workflow-profile", f"profiles/{profile}", "rtu_figure2", *scale]
+    assert planned(folder, *arguments) == {"run": runs, "table": 4, "figure": 1}
+
+
+def test_profiles_agree_in_what_each_must_repeat():
+    paths = (ROOT / "profiles").glob("*/config.yaml")
+    read = {path.parent.name: yaml.safe_load(path.read_text()) for path in paths}
+    assert set(read) == {"default", "smoke", "slurm", "generic"}
+    repeated = {key: value for key, value in read["default"].items() if key != "cores"}
+    for settings in read.values():
+        assert settings == {**settings, **repeated}
 
 
 def test_a_changed_value_reruns_exactly_what_depends_on_it(project):

@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
@@ -18,6 +19,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _note(log, f"{options.name} started")
     try:
         code = options.command(options) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+        _drop_output()
+        return 0
+    except OSError as error:
+        _drop_output()
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("error: stopped", file=sys.stderr)
         return 130
@@ -27,6 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     _note(log, f"{options.name} ended")
     return code
+
+
+def _drop_output() -> None:
+    """Keeps Python from writing the rest of the output when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _note(log: Path | None, text: str) -> None:
@@ -102,6 +116,8 @@ def _run(options: argparse.Namespace) -> int:
 
     spec, scale = find_spec(options.spec, options.experiments)
     output = options.output or _results(options, scale) / "runs" / f"{spec.hash}.json"
+    if output.is_dir():
+        raise SuiteError(f"--output {output}: is a folder; name a file")
     execute(
         spec,
         output,
@@ -149,6 +165,8 @@ def _show(options: argparse.Namespace) -> int:
 
     if options.steps is not None and options.steps < 1:
         raise SuiteError(f"--steps must be at least 1, not {options.steps}")
+    if not 0 <= options.seed < 2**32:
+        raise SuiteError(f"--seed must be from 0 to {2**32 - 1}, not {options.seed}")
     if options.output and options.environment not in BRAX:
         raise SuiteError(f"--output is for a web page, as of {', '.join(BRAX)}")
     try:

@@ -68,3 +68,28 @@ def test_a_missing_table_and_an_unknown_figure_are_named(tables, tmp_path):
     with pytest.raises(SuiteError, match="did you mean 'rtu_figure2'"):
         draw_figure("rtu_figur2", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
     assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize("name", ["x.xyz", "x", ""])
+def test_a_format_that_is_unknown_is_refused(name, tables):
+    with pytest.raises(SuiteError, match=r"must end in \.pdf or \.png or \.svg"):
+        draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [Path(name)])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop(columns="stage"), "lacks the column 'stage'"),
+        (lambda table: table.assign(value="many"), "a value that is no number"),
+        (lambda table: table.head(0), "is no number|no row of the final stage"),
+        (lambda table: table.head(10), "no row of the final stage"),
+    ],
+)
+def test_a_table_that_lacks_something_is_named_with_the_way_out(change, message, tables, tmp_path):
+    path = tables / "rtu_figure2a.csv"
+    change(panel_table()).to_csv(path, index=False)
+    with pytest.raises(SuiteError, match=message) as caught:
+        draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
+    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).endswith(f"snakemake -f {path} --config scale=small")
+    assert not (tmp_path / "x.png").exists()

@@ -86,6 +86,31 @@ def test_curve_filled_chunk_by_chunk_has_the_sums_of_its_bins(monkeypatch, membe
     np.testing.assert_allclose(curve, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("total", COUNTS)
+def test_chunks_may_split_bins_to_stay_short(total):
+    timeline = Timeline(total, members=50, splits_bins=True)
+    whole = Timeline(total, members=50)
+    assert (timeline.bins, timeline.bin_steps) == (whole.bins, whole.bin_steps)
+    assert total % timeline.chunk_steps == 0
+    assert timeline.chunk_steps <= 2_000
+    if whole.chunk_steps <= 2_000:
+        assert timeline.chunk_steps == whole.chunk_steps
+    else:
+        assert timeline.bin_steps % timeline.chunk_steps == 0
+
+
+def test_a_curve_filled_by_parts_of_bins_has_the_sums_of_its_bins(monkeypatch):
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 10)
+    timeline = Timeline(1_200, members=3, splits_bins=True)
+    assert (timeline.bin_steps, timeline.chunk_steps) == (6, 3)
+    values = np.random.default_rng(0).normal(size=(1_200, 3)).astype(np.float32)
+    curve = jnp.full((3, timeline.bins), 7.0)  # what stood there before does not count
+    for start in range(0, 1_200, timeline.chunk_steps):
+        curve = timeline.record(curve, jnp.asarray(values[start : start + 3]), jnp.int32(start))
+    expected = np.stack([values[6 * i : 6 * i + 6].sum(axis=0) for i in range(200)], axis=-1)
+    np.testing.assert_allclose(curve, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_record_leaves_other_bins_alone(monkeypatch):
     monkeypatch.setattr(curves, "CHUNK_STEPS", 20)
     timeline = Timeline(400)

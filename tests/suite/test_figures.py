@@ -1,12 +1,14 @@
 """Experiment files: what they expand to, and one clear message for each way to break one."""
 
 import copy
+import math
 from pathlib import Path
 
 import pytest
 import yaml
 
 from untruncated.catalogue import PROGRAMS
+from untruncated.cli import main
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import SCALES
@@ -209,6 +211,16 @@ BROKEN = {
     ),
     "claims": (edited("claims", [{"id": "x"}]), ["claims[0].text", "is missing"]),
     "precision": (edited("shared.precision", "float16"), ["precision", "float32, float64"]),
+    "no date": ("paper: rtu\ntitle: 2024-13-01", ["line 2", "'2024-13-01' is no timestamp"]),
+    "no number": ("paper: rtu\ntitle: !!int abc", ["line 2", "'abc' is no int"]),
+    "no truth": ("title: !!bool perhaps", ["line 1", "'perhaps' is no bool"]),
+    "digits without end": (f"title: {'9' * 5000}", ["line 1", "is no int"]),
+    "nested without end": ("title: " + "[" * 100_000, ["line 1", "nesting"]),
+    "program no name": (edited("shared.program", math.nan), ["shared.program"]),
+    "seeds without end": (
+        edited("scales.small.final_blocks", 10**30),
+        ["scales.small.final_blocks", "at most 1000"],
+    ),
 }
 
 
@@ -224,6 +236,14 @@ def test_a_broken_file_gives_one_message_with_file_and_field(name, tmp_path):
     assert "\n" not in message
     for part in parts:
         assert part in message
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_command_line_says_the_same_and_fails(name, tmp_path, capsys):
+    path = write(tmp_path, BROKEN[name][0])
+    codes = [main(["status", "--experiments", str(tmp_path), "--scale", s]) for s in SCALES]
+    assert 1 in codes
+    assert f"error: {path}: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -290,6 +310,8 @@ def test_curves_of_another_figure_are_its_own_tuning_runs(tmp_path):
         ("panels", "a", ["curves_of.panels", "must be a list of names"]),
         ("curves", ["lstm"], ["curves_of.curves", "unknown curve 'lstm'", "gru, linear_rtu"]),
         ("label", "{depth}", ["curves_of.label", "names a field", "depth"]),
+        ("label", "{width.foo}", ["curves_of.label", "names a field", "foo"]),
+        ("label", "{label[x]}", ["curves_of.label", "names a field"]),
     ],
 )
 def test_borrowing_what_is_not_there_gives_one_message(field, value, parts, tmp_path):

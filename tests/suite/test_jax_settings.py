@@ -4,7 +4,12 @@ import sys
 
 import pytest
 
-from untruncated.suite.jax_settings import LOOP_BYTES, XLA_FLAGS, compile_loops_whole
+from untruncated.suite.jax_settings import (
+    LOOP_BYTES,
+    XLA_FLAGS,
+    compile_loops_whole,
+    prepare_jax,
+)
 
 OURS = [f"--{name}={value}" for name, value in XLA_FLAGS.items()]
 
@@ -28,6 +33,13 @@ def test_flags_are_added_to_those_given_and_give_way_to_them(monkeypatch, given,
     before = os.environ["XLA_FLAGS"]
     compile_loops_whole()
     assert os.environ["XLA_FLAGS"] == before
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("4", "4")])
+def test_a_run_takes_one_core_unless_told_otherwise(monkeypatch, given, expected):
+    monkeypatch.setattr(os, "environ", {} if given is None else {"NPROC": given})
+    prepare_jax()
+    assert os.environ["NPROC"] == expected
 
 
 PROGRAM = """

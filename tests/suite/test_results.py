@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from untruncated.suite.errors import ResultError, SuiteError
 from untruncated.suite.results import (
     Result,
     canonical_json,
+    check_replaceable,
     plain,
     read_result,
+    rebuild_command,
     spec_hash,
     write_result,
 )
@@ -202,10 +205,6 @@ CORRUPTED = {
     "foreign": (lambda text: '{"name": "demo", "version": 2}', "not a result file of this suite"),
     "schema is a word": (edited(set_to("1", "schema")), "not a result file of this suite"),
     "schema is true": (edited(set_to(True, "schema")), "not a result file of this suite"),
-    "later schema": (
-        edited(set_to(2, "schema")),
-        "has result schema 2, this version reads schema 1",
-    ),
     "earlier schema": (edited(set_to(0, "schema")), "has result schema 0, this version reads"),
     "metrics missing": (edited(lambda d: d.pop("metrics") and None), "no valid section 'metrics'"),
     "checksum missing": (edited(lambda d: d.pop("checksum") and None), "section 'checksum'"),
@@ -248,6 +247,37 @@ def test_a_corrupted_file_gives_one_clear_error(path, name):
     assert message.startswith(f"{path}: ")
     assert message.endswith(f". Rebuild it with: snakemake -f {path}")
     assert "\n" not in message
+
+
+def test_what_a_later_version_wrote_is_neither_read_nor_replaced(path):
+    written = edited(set_to(2, "schema"))(path.read_text())
+    path.write_text(written)
+    words = "has result schema 2, this version reads schema 1. Update the suite, or move the file"
+    for refuse in (read_result, check_replaceable):
+        with pytest.raises(ResultError, match=words) as caught:
+            refuse(path)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert "snakemake" not in str(caught.value)
+    for text in (written[:100], "[1, 2]", edited(set_to(0, "schema"))(written)):
+        path.write_text(text)
+        check_replaceable(path)
+    path.unlink()
+    check_replaceable(path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "command"),
+    [
+        ("results/runs", "results/runs/x.json"),
+        ("results/smoke/runs", "results/smoke/runs/x.json --config scale=smoke"),
+        ("smoke/runs", "smoke/runs/x.json --config results=smoke"),
+        ("/elsewhere/runs", "/elsewhere/runs/x.json --config results=/elsewhere"),
+    ],
+)
+def test_the_command_that_rebuilds_a_file_is_one_that_works(folder, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (Path(folder), tmp_path / folder):
+        assert rebuild_command(path / "x.json") == f"snakemake -f {command}"
 
 
 def test_truncated_anywhere(path):

@@ -139,3 +139,9 @@ def test_verify_tells_each_defect(project, capsys):
     captured = capsys.readouterr()
     assert captured.err.count("error: ") == 1
     assert str(path) in captured.err
+
+
+def test_the_page_on_results_names_every_column():
+    page = (Path(__file__).parents[2] / "docs/results.md").read_text()
+    missing = [column for column in COLUMNS if f"`{column}`" not in page]
+    assert not missing

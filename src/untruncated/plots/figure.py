@@ -16,12 +16,14 @@ from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
+from untruncated.suite.tables import COLUMNS
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
 LONE_PANEL_WIDTH = 5.2
 LEFT, RIGHT, TITLE, X_AXIS = 0.65, 0.12, 0.3, 0.45
 LINE_HEIGHT, LEGEND_LINE = 0.125, 0.19
 CHARACTERS_PER_INCH = 17.5
+FORMATS = (".pdf", ".png", ".svg")
 
 
 def draw_figure(
@@ -30,11 +32,15 @@ def draw_figure(
     """Draws the figure `name`, or the one panel that it names, from its tables.
 
     Raises:
-        SuiteError: The name is unknown, a table is missing, or a file cannot be written.
+        SuiteError: The name is unknown, a table is missing or lacks something, a file's format is
+            unknown or it cannot be written.
     """
+    for output in outputs:
+        if output.suffix not in FORMATS:
+            raise SpecError(f"--output {output}: must end in {' or '.join(FORMATS)}")
     figure, panels = _chosen(name, load_figures(experiments, scale))
     read = {
-        panel.name: _table(tables / f"{figure.name}{panel.name}.csv")
+        panel.name: _table(tables / f"{figure.name}{panel.name}.csv", panel, scale)
         for panel in panels
         if panel.points
     }
@@ -54,14 +60,21 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
     return figure, [figure.panels[name[-1]]]
 
 
-def _table(path: Path) -> pd.DataFrame:
+def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
+    rebuild = f"Rebuild it with: snakemake -f {path} --config scale={scale}"
     try:
-        return pd.read_csv(path, low_memory=False)
+        table = pd.read_csv(path, low_memory=False)
     except (OSError, ValueError) as error:
-        raise SuiteError(
-            f"{path}: cannot be read as a table ({error}). Rebuild it with: "
-            f"snakemake -f {path} --config scale={path.parent.name}"
-        ) from error
+        raise SuiteError(f"{path}: cannot be read as a table ({error}). {rebuild}") from error
+    lacking = [column for column in COLUMNS if column not in table]
+    if lacking:
+        raise SuiteError(f"{path}: lacks the column {lacking[0]!r}. {rebuild}")
+    if not pd.api.types.is_numeric_dtype(table["value"]):
+        raise SuiteError(f"{path}: holds a value that is no number. {rebuild}")
+    stage = lookup("plot", panel.plot["name"], "plot").stages[-1]
+    if stage not in set(table["stage"]):
+        raise SuiteError(f"{path}: has no row of the {stage} stage. {rebuild}")
+    return table
 
 
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:

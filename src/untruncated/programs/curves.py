@@ -11,22 +11,25 @@ from untruncated.catalogue.metric import Metric
 
 CURVE_POINTS = 200
 # Steps of all members together in a chunk: enough to hide the cost of a call, few enough for a
-# lively progress bar and for a checkpoint within seconds of being asked for.
+# lively progress bar and for a checkpoint within seconds of being asked for: what stops a job on a
+# cluster often waits for no more than 30.
 CHUNK_STEPS = 100_000
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """How a run of `total_steps` is cut into bins of a curve, and into chunks of whole bins.
+    """How a run of `total_steps` is cut into bins of a curve, and into chunks.
 
     As many equal bins as the steps can be cut into, at most `most_bins`. A chunk divides the run
     too, so that one compiled program does all of it; its steps, times the `members` that advance
-    together, are about 100,000, or it has one bin.
+    together, are at most 100,000 if that can be. It is a number of whole bins or, if `splits_bins`,
+    a part of one.
     """
 
     total_steps: int
     members: int = 1
     most_bins: int = CURVE_POINTS
+    splits_bins: bool = False
 
     @property
     def bins(self) -> int:
@@ -47,14 +50,11 @@ class Timeline:
     @property
     def chunk_steps(self) -> int:
         """Steps per chunk."""
-        longest = CHUNK_STEPS // (self.bin_steps * self.members)
-        fitting = [n for n in range(1, longest + 1) if self.bins % n == 0]
+        longest = CHUNK_STEPS // self.members
+        if self.bin_steps > longest and self.splits_bins:
+            return max(n for n in range(1, max(longest, 1) + 1) if self.bin_steps % n == 0)
+        fitting = [n for n in range(1, longest // self.bin_steps + 1) if self.bins % n == 0]
         return self.bin_steps * max(fitting, default=1)
-
-    def sums(self, values: Float[Array, "steps *members"]) -> Float[Array, "*members bins"]:
-        """One chunk's values, summed within each of its bins."""
-        binned = values.reshape(-1, self.bin_steps, *values.shape[1:]).sum(axis=1)
-        return jnp.moveaxis(binned, 0, -1)
 
     def record(
         self,
@@ -63,8 +63,12 @@ class Timeline:
         step: Int[Array, ""],
     ) -> Float[Array, "*members bins"]:
         """The curve with the sums of the chunk that starts at `step` filled in."""
-        first_bin = step // self.bin_steps
-        return jax.lax.dynamic_update_slice_in_dim(curve, self.sums(values), first_bin, axis=-1)
+        first_bin, length = step // self.bin_steps, min(self.bin_steps, len(values))
+        sums = jnp.moveaxis(values.reshape(-1, length, *values.shape[1:]).sum(axis=1), 0, -1)
+        if length < self.bin_steps:  # on top of what the bin has so far
+            so_far = jax.lax.dynamic_slice_in_dim(curve, first_bin, 1, axis=-1)
+            sums += jnp.where(step % self.bin_steps > 0, so_far, 0)
+        return jax.lax.dynamic_update_slice_in_dim(curve, sums, first_bin, axis=-1)
 
 
 def final_metrics(

@@ -61,7 +61,7 @@ class NextObservation:
     def timeline(self) -> Timeline:
         """Bins and chunks; a bin is long enough to meet the state that remembers."""
         most_bins = min(CURVE_POINTS, max(10, self.total_steps // STEPS_PER_BIN))
-        return Timeline(self.total_steps, self.members, most_bins)
+        return Timeline(self.total_steps, self.members, most_bins, splits_bins=True)
 
     @property
     def chunk_steps(self) -> int:

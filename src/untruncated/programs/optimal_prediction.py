@@ -50,7 +50,7 @@ class OptimalPrediction:
     @property
     def timeline(self) -> Timeline:
         """Bins and chunks."""
-        return Timeline(self.total_steps, self.members)
+        return Timeline(self.total_steps, self.members, splits_bins=True)
 
     @property
     def chunk_steps(self) -> int:

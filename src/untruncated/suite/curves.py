@@ -74,7 +74,7 @@ class Setting:
         """
         own = {key: value for key, value in fields.items() if key in RUN_KEYS}
         inherited = self.run
-        if own.get("program", self.run.get("program")) != self.run.get("program"):
+        if "program" in own and own["program"] != self.run.get("program"):
             program = lookup("program", own["program"], "program")
             taken = {*program.parts, *program.fields}
             inherited = {key: value for key, value in self.run.items() if key in taken}

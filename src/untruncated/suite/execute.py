@@ -11,7 +11,7 @@ from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import SCALES
 from untruncated.suite.jax_settings import prepare_jax
-from untruncated.suite.results import Result, read_result
+from untruncated.suite.results import Result, read_result, recorded_spec
 from untruncated.suite.spec import RunSpec, resolve_run
 from untruncated.suite.tuning import choose_step_size
 
@@ -49,10 +49,10 @@ def find_spec(text: str, experiments: Path) -> tuple[RunSpec, str]:
 def _parse(text: str, where: str) -> RunSpec:
     try:
         raw = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # nested, or of digits, without end
         raise SpecError(f"{where}: not JSON ({error})") from error
-    if isinstance(raw, Mapping) and isinstance(raw.get("spec"), Mapping):
-        raw = raw["spec"]
+    if isinstance(raw, Mapping) and "schema" in raw:
+        raw = recorded_spec(raw, where)
     try:
         return resolve_run(raw)
     except CatalogueError as error:

@@ -33,6 +33,7 @@ _SCALE_KEYS = (
     "acknowledged_edges",
 )
 _PANEL_KEYS = ("title", "plot", "curves", "curves_of", "baseline", *RUN_KEYS)
+_BLOCKS = Field(int, minimum=1, maximum=1000)
 _CURVES_OF_KEYS = ("figure", "panels", "curves", "label")
 
 
@@ -53,7 +54,7 @@ def load_figures(folder: Path, scale: str) -> dict[str, Figure]:
 def check_scale(scale: str) -> None:
     """Raises a SpecError unless `scale` is one."""
     if scale not in SCALES:
-        raise SpecError(f"--config scale: {not_among(scale, SCALES)}")
+        raise SpecError(f"the scale: {not_among(scale, SCALES)}")
 
 
 def load_figure(path: Path, scale: str) -> Figure:
@@ -145,9 +146,10 @@ class _Expansion:
         lists = mapping(raw.get("lists", {}), f"{where}.lists")
         edges = mapping(raw.get("acknowledged_edges", {}), f"{where}.acknowledged_edges")
         whole, sizes = Field(int, minimum=1), Field(float, minimum=0)
+        kinds = {"steps": whole, "particle_steps": whole, "final_blocks": _BLOCKS}
         numbers = {
-            key: whole.coerce(raw[key], f"{where}.{key}")
-            for key in ("steps", "particle_steps", "final_blocks")
+            key: kind.coerce(raw[key], f"{where}.{key}")
+            for key, kind in kinds.items()
             if key in raw
         }
         if "steps" in raw and "particle_steps" in raw:
@@ -291,7 +293,7 @@ def _relabelled(point: Point, label: str, stages: tuple[str, ...], where: str) -
     values = {**credit, **cell, "label": point.label}
     try:
         text = label.format_map(values)
-    except (KeyError, ValueError, IndexError) as error:
+    except (LookupError, ValueError, AttributeError, TypeError) as error:
         raise CatalogueError(
             where, f"{label!r} names a field that {point.configuration!r} lacks: {error}"
         ) from error

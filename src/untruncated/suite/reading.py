@@ -29,7 +29,19 @@ def read_yaml(path: Path) -> Any:
 
 
 class _UniqueKeys(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):
-    """A loader to which a key given twice, as a copied curve, is an error."""
+    """A loader to which a key given twice, as a copied curve, is an error.
+
+    What looks like a date or a number and is none, such as 2024-13-01, has its line as well.
+    """
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
+            kind = node.tag.rpartition(":")[2]
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{str(node.value)[:40]!r} is no {kind}", node.start_mark
+            ) from error
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]

@@ -8,6 +8,8 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,10 @@ __all__ = [
     "Metric",
     "Result",
     "canonical_json",
+    "check_replaceable",
     "plain",
     "read_result",
+    "recorded_spec",
     "spec_hash",
     "write_result",
 ]
@@ -40,6 +44,16 @@ _FLAT_ARRAY = re.compile(r'\[\s+[^][{}"]*\]')  # an indented array of nothing bu
 
 class _Defect(ValueError):
     """What is wrong with a file's content; the reader adds its name and the way out."""
+
+
+class _Newer(_Defect):
+    """The content is in order, but of a later version of the suite."""
+
+    def __init__(self, schema: int) -> None:
+        super().__init__(
+            f"the file has result schema {schema}, this version reads schema {SCHEMA}. Update the "
+            "suite, or move the file away to compute the run anew"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +179,45 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
         document = _parse(path)
         _check_identity(document, path.stem, expected_spec)
         return _decode(document)
+    except _Newer as error:
+        raise ResultError(f"{path}: {error}") from error
     # SuiteError and RecursionError: numbers such as 1e999 and nesting that no result has
     except (ValueError, OverflowError, RecursionError, SuiteError) as error:
         raise ResultError(f"{path}: {error}. Rebuild it with: {rebuild_command(path)}") from error
 
 
+def recorded_spec(document: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The spec in a result's JSON object, for the run to be computed anew.
+
+    Raises:
+        ResultError: The result is of another schema, or its spec is not the one it was written
+            with.
+    """
+    try:
+        _check_schema(document)
+        _check_hash(document)
+    except _Defect as error:
+        raise ResultError(f"{where}: {error}") from error
+    return document["spec"]
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises a ResultError where a run would replace what a later version of the suite wrote."""
+    try:
+        _check_schema(json.loads(path.read_text(encoding="utf-8")))
+    except _Newer as error:
+        raise ResultError(f"{path}: {error}") from error
+    except (OSError, ValueError, RecursionError):
+        return  # nothing, or nothing that anyone can read
+
+
 def rebuild_command(path: Path) -> str:
-    """The command that makes a file of the suite again."""
-    smoke = " --config scale=smoke" if "smoke" in path.parts else ""
-    return f"snakemake -f {path}{smoke}"
+    """The command that makes a file of the suite again: `<results>/runs/<hash>.json`."""
+    with suppress(ValueError):
+        path = path.resolve().relative_to(Path.cwd())
+    root = str(path.parent.parent) if path.parent.name == "runs" else "results"
+    config = {"results": "", "results/smoke": " --config scale=smoke"}
+    return f"snakemake -f {path}{config.get(root, f' --config results={root}')}"
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -192,23 +236,34 @@ def _parse(path: Path) -> dict[str, Any]:
         document = json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise _Defect(f"truncated or not JSON ({error})") from error
+    _check_schema(document)
+    return document
+
+
+def _check_schema(document: Any) -> None:
+    """That it is a result of this schema, with every section of its type."""
     if not isinstance(document, dict) or type(document.get("schema")) is not int:
         raise _Defect("not a result file of this suite")
-    if document["schema"] != SCHEMA:
-        raise _Defect(
-            f"the file has result schema {document['schema']}, this version reads schema {SCHEMA}"
-        )
+    schema = document["schema"]
+    if schema > SCHEMA:
+        raise _Newer(schema)
+    if schema != SCHEMA:
+        raise _Defect(f"the file has result schema {schema}, this version reads schema {SCHEMA}")
     for name, kind in _SECTIONS.items():
         if not isinstance(document.get(name), kind):
             raise _Defect(f"not a result file of this suite (no valid section {name!r})")
-    return document
+
+
+def _check_hash(document: Mapping[str, Any]) -> None:
+    claimed = document["hash"]
+    if claimed != spec_hash(document["spec"]):
+        raise _Defect(f"the spec does not have the recorded hash {claimed}: edited by hand?")
 
 
 def _check_identity(document: dict[str, Any], stem: str, expected: dict[str, Any] | None) -> None:
     """That the file is the run it claims to be, the one asked for, and as it was written."""
+    _check_hash(document)
     spec, claimed = document["spec"], document["hash"]
-    if claimed != spec_hash(spec):
-        raise _Defect(f"the spec does not have the recorded hash {claimed}: edited by hand?")
     if _HASH.fullmatch(stem) and stem != claimed:
         raise _Defect(f"the file holds run {claimed}, not the run of its name")
     if expected is not None and claimed != spec_hash(expected):

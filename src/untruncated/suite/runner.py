@@ -28,6 +28,7 @@ from untruncated.suite.provenance import provenance
 from untruncated.suite.results import (
     SIZE_LIMIT,
     Result,
+    check_replaceable,
     plain,
     read_result,
     spec_hash,
@@ -67,8 +68,8 @@ def run(
 
     Raises:
         Interrupted: After SIGINT or SIGTERM, at the end of the chunk; the checkpoint is saved.
-        SuiteError: The result cannot be written; the checkpoint of the last step stays, so that
-            the same command only writes the result.
+        SuiteError: A later version of the suite wrote `output`; or the result cannot be written:
+            the checkpoint of the last step stays, so that the same command only writes it.
     """
     if program.total_steps % program.chunk_steps:
         raise SuiteError(
@@ -77,6 +78,7 @@ def run(
         )
     say = log or partial(tqdm.write, file=sys.stderr)
     output, name = Path(output), spec_hash(spec)
+    check_replaceable(output)
     checkpoint = output.parent.parent / "checkpoints" / f"{name}.npz"
     before = _version(output)
     with exclusive_lock(checkpoint.with_suffix(".lock"), name, say):
