@@ -1,6 +1,7 @@
 """The command line: what a user can get wrong ends in one message and a code that is not zero."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -145,15 +146,25 @@ def test_an_output_that_is_no_file_is_refused_before_computing(command, tmp_path
         assert "is a folder; name a file" in err
 
 
+FULL = "error: the output cannot be written: No space left on device\n"
+
+
 @pytest.mark.parametrize(
-    ("after", "code", "message"),
-    [("| true", 0, ""), (">/dev/full", 1, "error: [Errno 28] No space left on device\n")],
+    ("after", "code", "message"), [("| true", 0, ""), (">&-", 0, ""), (">/dev/full", 1, FULL)]
 )
 def test_output_that_nobody_takes_ends_without_a_traceback(after, code, message):
-    line = f"{sys.executable} -m untruncated.cli status --experiments {ROOT}/experiments {after}"
+    command = [sys.executable, "-m", "untruncated.cli", "status", "rtu_figure7"]
+    line = f"{shlex.join([*command, '--experiments', f'{ROOT}/experiments'])} {after}"
     shell = ["bash", "-o", "pipefail", "-c", line]
     done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", message)
+
+
+def test_a_run_whose_progress_nobody_reads_has_not_succeeded(tmp_path):
+    command = [sys.executable, "-m", "untruncated.cli", "run", json.dumps(SPEC)]
+    line = f"{shlex.join([*command, '--results', str(tmp_path)])} 2>&1 >/dev/null | true"
+    code = subprocess.run(["bash", "-o", "pipefail", "-c", line], check=False).returncode
+    assert (code == 0) == bool(list(tmp_path.glob("runs/*.json")))
 
 
 def test_status_lists_configurations_and_says_whether_all_is_done(command, tmp_path):

@@ -17,16 +17,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     log = getattr(options, "log", None)
     _note(log, f"{options.name} started")
+    text = io.StringIO()
     try:
-        code = options.command(options) or 0
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
-        _drop_output()
-        return 0
-    except OSError as error:
-        _drop_output()
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        try:
+            with redirect_stdout(text):
+                code = options.command(options) or 0
+        finally:
+            _write(text.getvalue())
     except KeyboardInterrupt:
         print("error: stopped", file=sys.stderr)
         return 130
@@ -38,9 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _drop_output() -> None:
-    """Keeps Python from writing the rest of the output when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _write(text: str) -> None:
+    """Prints a command's output; where a reader such as `head` has gone, as much as it took.
+
+    Raises:
+        SuiteError: The output cannot be written.
+    """
+    if sys.stdout is None:  # closed by whoever started this
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise SuiteError(f"the output cannot be written: {error.strerror}") from error
 
 
 def _note(log: Path | None, text: str) -> None:
@@ -106,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _results(options: argparse.Namespace, scale: str) -> Path:
-    from untruncated.suite.plan import default_results
+    from untruncated.suite.commands import default_results
 
     return options.results or Path(default_results(scale))
 

@@ -14,22 +14,39 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 def panel_table() -> pd.DataFrame:
+    """The final numbers of one GRU, and a row that is not drawn of every other run."""
+    panel = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "small").panels["a"]
+    gru = panel.points[0]
     base = dict.fromkeys(COLUMNS) | {"curve": "gru", "label": "GRU", "cell": "gru", "width": 3}
     base |= {"steps": 200_000, "configuration": "gru of width 3", "fidelity": "exact"}
     base |= {"x": 5, "flops": 14_000, "parameters": 40, "metric": "msre", "diverged": False}
     tuning = [
-        {**base, "stage": "tuning", "run": "t", "step_size": size, "seed": seed, "value": 0.2}
+        {
+            **base,
+            "stage": "tuning",
+            "run": gru.tuning.hash,
+            "step_size": size,
+            "seed": seed,
+            "value": 0.2,
+        }
         for size in (0.001, 0.003)
         for seed in range(5)
     ]
     finals = [
-        {**base, "stage": "final", "run": f"f{seed // 5}", "step_size": 0.001, "seed": seed}
+        {
+            **base,
+            "stage": "final",
+            "run": gru.finals[seed // 5 - 200].hash,
+            "step_size": 0.001,
+            "seed": seed,
+        }
         | {"at_edge": seed < 1005, "value": 0.1 + seed / 1e5}
         for seed in range(1000, 1010)
     ]
     optimum = {**base, "curve": "baseline", "stage": "baseline", "label": "Bayes-optimal"}
     optimum |= {"metric": "msre_exact", "value": 0.0195, "cell": None}
-    return pd.DataFrame([*tuning, *finals, optimum], columns=COLUMNS)
+    others = [{**base, "stage": "other", "metric": "none", "run": run.hash} for run in panel.runs]
+    return pd.DataFrame([*tuning, *finals, optimum, *others], columns=COLUMNS)
 
 
 @pytest.fixture
@@ -70,19 +87,20 @@ def test_a_missing_table_and_an_unknown_figure_are_named(tables, tmp_path):
     assert not (tmp_path / "x.png").exists()
 
 
-@pytest.mark.parametrize("name", ["x.xyz", "x", ""])
+@pytest.mark.parametrize("name", ["x.xyz", "x.svg", "x", ""])
 def test_a_format_that_is_unknown_is_refused(name, tables):
-    with pytest.raises(SuiteError, match=r"must end in \.pdf or \.png or \.svg"):
+    with pytest.raises(SuiteError, match=r"must end in \.pdf or \.png"):
         draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [Path(name)])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda table: table.drop(columns="stage"), "lacks the column 'stage'"),
-        (lambda table: table.assign(value="many"), "a value that is no number"),
-        (lambda table: table.head(0), "is no number|no row of the final stage"),
-        (lambda table: table.head(10), "no row of the final stage"),
+        (lambda table: table.drop(columns="stage"), "the column 'stage' is missing"),
+        (lambda table: table.head(0), "the run [0-9a-f]{16} is missing"),
+        (lambda table: table.head(20), "the run [0-9a-f]{16} is missing"),
+        (lambda table: table.assign(value="many"), "'value' holds something that is no number"),
+        (lambda table: table.assign(diverged="no"), "'diverged' holds something that is no number"),
     ],
 )
 def test_a_table_that_lacks_something_is_named_with_the_way_out(change, message, tables, tmp_path):
@@ -91,5 +109,5 @@ def test_a_table_that_lacks_something_is_named_with_the_way_out(change, message,
     with pytest.raises(SuiteError, match=message) as caught:
         draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
     assert str(caught.value).startswith(f"{path}: ")
-    assert str(caught.value).endswith(f"snakemake -f {path} --config scale=small")
+    assert str(caught.value).endswith(f"Rebuild it with: snakemake -f {path}")
     assert not (tmp_path / "x.png").exists()

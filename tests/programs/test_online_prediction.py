@@ -114,6 +114,20 @@ def test_chunks_change_no_number_and_need_one_compilation(monkeypatch):
         np.testing.assert_allclose(values, whole[name], rtol=1e-5, atol=1e-7, err_msg=name)
 
 
+def test_chunks_that_split_bins_change_no_number(monkeypatch):
+    sizes = [1e-3, 1e38]  # the second diverges
+    whole = _program(sizes=sizes, seeds=[0, 1], steps=2_000)
+    assert (whole.timeline.bin_steps, whole.chunk_steps) == (10, 2_000)
+    expected, carry = _metrics(whole), _run(whole)
+    monkeypatch.setattr(curves, "CHUNK_STEPS", 5 * 4)  # of all four members
+    parts = _program(sizes=sizes, seeds=[0, 1], steps=2_000)
+    assert parts.chunk_steps == 5
+    in_parts = _run(parts)
+    for name, values in _metrics(parts, in_parts).items():
+        np.testing.assert_allclose(values, expected[name], rtol=1e-5, atol=1e-7, err_msg=name)
+    assert parts.diverged(in_parts) == whole.diverged(carry) != []
+
+
 def test_what_is_compiled_names_neither_seeds_nor_step_sizes():
     carry, _ = _batch("td")
     others = _program(sizes=[0.5, 1e-5, 0.1], seeds=[77, 4, 1, 9, 30])

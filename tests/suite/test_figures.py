@@ -214,6 +214,7 @@ BROKEN = {
     "no date": ("paper: rtu\ntitle: 2024-13-01", ["line 2", "'2024-13-01' is no timestamp"]),
     "no number": ("paper: rtu\ntitle: !!int abc", ["line 2", "'abc' is no int"]),
     "no truth": ("title: !!bool perhaps", ["line 1", "'perhaps' is no bool"]),
+    "no mapping in a list": ("title: !!map [1]", ["line 1", "expected a mapping node"]),
     "digits without end": (f"title: {'9' * 5000}", ["line 1", "is no int"]),
     "nested without end": ("title: " + "[" * 100_000, ["line 1", "nesting"]),
     "program no name": (edited("shared.program", math.nan), ["shared.program"]),

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from untruncated.suite.results import (
     check_replaceable,
     plain,
     read_result,
-    rebuild_command,
     spec_hash,
     write_result,
 )
@@ -263,21 +261,6 @@ def test_what_a_later_version_wrote_is_neither_read_nor_replaced(path):
         check_replaceable(path)
     path.unlink()
     check_replaceable(path)
-
-
-@pytest.mark.parametrize(
-    ("folder", "command"),
-    [
-        ("results/runs", "results/runs/x.json"),
-        ("results/smoke/runs", "results/smoke/runs/x.json --config scale=smoke"),
-        ("smoke/runs", "smoke/runs/x.json --config results=smoke"),
-        ("/elsewhere/runs", "/elsewhere/runs/x.json --config results=/elsewhere"),
-    ],
-)
-def test_the_command_that_rebuilds_a_file_is_one_that_works(folder, command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for path in (Path(folder), tmp_path / folder):
-        assert rebuild_command(path / "x.json") == f"snakemake -f {command}"
 
 
 def test_truncated_anywhere(path):

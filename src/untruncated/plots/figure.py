@@ -12,18 +12,19 @@ from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.plots.face import face
 from untruncated.plots.style import styled
+from untruncated.suite.commands import rebuild_table
 from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
-from untruncated.suite.tables import COLUMNS
+from untruncated.suite.tables import COLUMNS, NUMBERS
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
 LONE_PANEL_WIDTH = 5.2
 LEFT, RIGHT, TITLE, X_AXIS = 0.65, 0.12, 0.3, 0.45
 LINE_HEIGHT, LEGEND_LINE = 0.125, 0.19
 CHARACTERS_PER_INCH = 17.5
-FORMATS = (".pdf", ".png", ".svg")
+FORMATS = (".pdf", ".png")
 
 
 def draw_figure(
@@ -36,7 +37,7 @@ def draw_figure(
             unknown or it cannot be written.
     """
     for output in outputs:
-        if output.suffix not in FORMATS:
+        if output.suffix.lower() not in FORMATS:
             raise SpecError(f"--output {output}: must end in {' or '.join(FORMATS)}")
     figure, panels = _chosen(name, load_figures(experiments, scale))
     read = {
@@ -61,20 +62,29 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
 
 
 def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
-    rebuild = f"Rebuild it with: snakemake -f {path} --config scale={scale}"
+    """A panel's table, with all its runs in it."""
     try:
         table = pd.read_csv(path, low_memory=False)
+        _check(table, panel)
     except (OSError, ValueError) as error:
-        raise SuiteError(f"{path}: cannot be read as a table ({error}). {rebuild}") from error
-    lacking = [column for column in COLUMNS if column not in table]
-    if lacking:
-        raise SuiteError(f"{path}: lacks the column {lacking[0]!r}. {rebuild}")
-    if not pd.api.types.is_numeric_dtype(table["value"]):
-        raise SuiteError(f"{path}: holds a value that is no number. {rebuild}")
-    stage = lookup("plot", panel.plot["name"], "plot").stages[-1]
-    if stage not in set(table["stage"]):
-        raise SuiteError(f"{path}: has no row of the {stage} stage. {rebuild}")
+        raise SuiteError(
+            f"{path}: cannot be read as a table ({error}). "
+            f"Rebuild it with: {rebuild_table(path, scale)}"
+        ) from error
     return table
+
+
+def _check(table: pd.DataFrame, panel: Panel) -> None:
+    for column in COLUMNS:
+        if column not in table:
+            raise ValueError(f"the column {column!r} is missing")
+    have = set(table["run"])
+    for run in panel.runs:
+        if run.hash not in have:
+            raise ValueError(f"the run {run.hash} is missing")
+    for column in NUMBERS:
+        if not pd.api.types.is_numeric_dtype(table[column]):
+            raise ValueError(f"the column {column!r} holds something that is no number")
 
 
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:
@@ -149,6 +159,6 @@ def _legend(canvas: Canvas, panels: Iterable[Axes], columns: int) -> None:
 
 def _metadata(output: Path) -> dict[str, str | None]:
     """No dates or versions, so that the same figure is the same file."""
-    if output.suffix == ".pdf":
+    if output.suffix.lower() == ".pdf":
         return {"CreationDate": None, "Producer": None, "Creator": "untruncated"}
     return {"Software": None}

@@ -1,5 +1,6 @@
 """Learning curves in bins of equal length, and the averages reported of them."""
 
+import math
 from dataclasses import dataclass
 
 import jax
@@ -52,8 +53,10 @@ class Timeline:
         """Steps per chunk."""
         longest = CHUNK_STEPS // self.members
         if self.bin_steps > longest and self.splits_bins:
-            return max(n for n in range(1, max(longest, 1) + 1) if self.bin_steps % n == 0)
-        fitting = [n for n in range(1, longest // self.bin_steps + 1) if self.bins % n == 0]
+            # No shorter than a tenth of what is allowed: a call takes time as well.
+            parts = [n for n in _divisors(self.bin_steps) if n >= longest // 10]
+            return max((n for n in parts if n <= longest), default=min(parts))
+        fitting = [n for n in _divisors(self.bins) if n * self.bin_steps <= longest]
         return self.bin_steps * max(fitting, default=1)
 
     def record(
@@ -69,6 +72,11 @@ class Timeline:
             so_far = jax.lax.dynamic_slice_in_dim(curve, first_bin, 1, axis=-1)
             sums += jnp.where(step % self.bin_steps > 0, so_far, 0)
         return jax.lax.dynamic_update_slice_in_dim(curve, sums, first_bin, axis=-1)
+
+
+def _divisors(number: int) -> set[int]:
+    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return {*small, *(number // n for n in small)}
 
 
 def final_metrics(

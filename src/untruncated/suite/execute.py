@@ -57,6 +57,8 @@ def _parse(text: str, where: str) -> RunSpec:
         return resolve_run(raw)
     except CatalogueError as error:
         raise SpecError(f"{where}: {error}") from error
+    except RecursionError as error:
+        raise SpecError(f"{where}: nested too deeply") from error
 
 
 def _by_hash(name: str, experiments: Path) -> tuple[RunSpec, str]:

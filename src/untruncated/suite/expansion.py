@@ -51,10 +51,10 @@ def load_figures(folder: Path, scale: str) -> dict[str, Figure]:
     return {figure.name: figure for figure in figures}
 
 
-def check_scale(scale: str) -> None:
-    """Raises a SpecError unless `scale` is one."""
+def check_scale(scale: str, where: str = "--scale") -> None:
+    """Raises a SpecError unless `scale`, which was given as `where`, is one."""
     if scale not in SCALES:
-        raise SpecError(f"the scale: {not_among(scale, SCALES)}")
+        raise SpecError(f"{where}: {not_among(scale, SCALES)}")
 
 
 def load_figure(path: Path, scale: str) -> Figure:

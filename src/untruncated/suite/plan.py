@@ -7,6 +7,7 @@ from typing import Any
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
+from untruncated.suite.commands import default_results
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
@@ -96,7 +97,7 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
     if compute not in ("true", "false"):
         raise SpecError(f"--config compute: must be true or false, not {config['compute']!r}")
     experiments = str(config.get("experiments", "experiments"))
-    check_scale(scale)
+    check_scale(scale, "--config scale")
     by_scale = {name: load_figures(Path(experiments), name) for name in SCALES}
     return Plan(
         scale=scale,
@@ -113,11 +114,6 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
             for name, run in figure.runs.items()
         },
     )
-
-
-def default_results(scale: str) -> str:
-    """Where results go: smoke runs prove that all works, their numbers are not worth keeping."""
-    return "results/smoke" if scale == "smoke" else "results"
 
 
 def targets(figures: Mapping[str, Figure]) -> dict[str, set[str]]:

@@ -43,7 +43,9 @@ class _UniqueKeys(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.Saf
                 None, None, f"{str(node.value)[:40]!r} is no {kind}", node.start_mark
             ) from error
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.Node, deep: bool = False) -> dict:
+        if not isinstance(node, yaml.MappingNode):
+            return super().construct_mapping(node, deep)  # says what is wrong
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
         for key in keys:
             if keys.count(key) > 1 and key != "<<":

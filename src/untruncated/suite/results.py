@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from untruncated.catalogue.metric import Metric
+from untruncated.suite.commands import rebuild_run
 from untruncated.suite.errors import ResultError, SuiteError
 from untruncated.suite.files import write_atomically
 
@@ -183,7 +183,7 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
         raise ResultError(f"{path}: {error}") from error
     # SuiteError and RecursionError: numbers such as 1e999 and nesting that no result has
     except (ValueError, OverflowError, RecursionError, SuiteError) as error:
-        raise ResultError(f"{path}: {error}. Rebuild it with: {rebuild_command(path)}") from error
+        raise ResultError(f"{path}: {error}. Rebuild it with: {rebuild_run(path)}") from error
 
 
 def recorded_spec(document: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def recorded_spec(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
         _check_schema(document)
         _check_hash(document)
-    except _Defect as error:
+    except (_Defect, RecursionError, SuiteError) as error:
         raise ResultError(f"{where}: {error}") from error
     return document["spec"]
 
@@ -209,15 +209,6 @@ def check_replaceable(path: Path) -> None:
         raise ResultError(f"{path}: {error}") from error
     except (OSError, ValueError, RecursionError):
         return  # nothing, or nothing that anyone can read
-
-
-def rebuild_command(path: Path) -> str:
-    """The command that makes a file of the suite again: `<results>/runs/<hash>.json`."""
-    with suppress(ValueError):
-        path = path.resolve().relative_to(Path.cwd())
-    root = str(path.parent.parent) if path.parent.name == "runs" else "results"
-    config = {"results": "", "results/smoke": " --config scale=smoke"}
-    return f"snakemake -f {path}{config.get(root, f' --config results={root}')}"
 
 
 def _parse(path: Path) -> dict[str, Any]:

@@ -78,13 +78,13 @@ def run(
         )
     say = log or partial(tqdm.write, file=sys.stderr)
     output, name = Path(output), spec_hash(spec)
-    check_replaceable(output)
     checkpoint = output.parent.parent / "checkpoints" / f"{name}.npz"
     before = _version(output)
     with exclusive_lock(checkpoint.with_suffix(".lock"), name, say):
         if _version(output) != before:
             with suppress(SuiteError):  # not a valid result of this run: compute it
                 return read_result(output, spec)
+        check_replaceable(output)
         remove_leftovers(checkpoint)
         remove_leftovers(output)
         with _deferred_signals() as received:

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 from untruncated.catalogue.entry import not_among
+from untruncated.suite.commands import rebuild_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.plan import targets
-from untruncated.suite.results import read_result, rebuild_command
+from untruncated.suite.results import read_result
 from untruncated.suite.spec import RunSpec, resolve_run
 
 
@@ -99,7 +100,5 @@ def _defect(path: Path) -> str | None:
     except ValueError as error:
         return f"{path}: a run that this version does not know: {error}"
     if spec.canonical != result.spec:
-        return (
-            f"{path}: its spec is not in canonical form. Rebuild it with: {rebuild_command(path)}"
-        )
+        return f"{path}: its spec is not in canonical form. Rebuild it with: {rebuild_run(path)}"
     return None

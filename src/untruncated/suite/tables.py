@@ -34,6 +34,11 @@ COLUMNS = (
     "flops parameters stage run steps step_size at_edge machine seed curve_step repeat theta_0 "
     "theta_1 state_0 state_1 trajectory_step inner_step parameter coordinate metric value diverged"
 ).split()
+# What a plot counts with; `diverged` is true or false, which counts as well.
+NUMBERS = (
+    "width truncation x flops parameters steps step_size seed curve_step repeat theta_0 theta_1 "
+    "state_0 state_1 trajectory_step inner_step parameter coordinate value diverged"
+).split()
 _MEMBER_AXES = set(
     "step_size seed repeat agent theta_0 theta_1 state_0 state_1 inner_step coordinate".split()
 )
