@@ -90,19 +90,19 @@ def test_curve_filled_chunk_by_chunk_has_the_sums_of_its_bins(monkeypatch, membe
 def test_chunks_may_split_bins_to_stay_short(total):
     timeline = Timeline(total, members=50, splits_bins=True)
     whole = Timeline(total, members=50)
-    assert (timeline.bins, timeline.bin_steps) == (whole.bins, whole.bin_steps)
-    assert total % timeline.chunk_steps == 0
+    bin_steps, chunk = timeline.bin_steps, timeline.chunk_steps
+    assert (timeline.bins, bin_steps) == (whole.bins, whole.bin_steps)
+    assert total % chunk == 0
     if whole.chunk_steps <= 2_000:
-        assert timeline.chunk_steps == whole.chunk_steps
+        assert chunk == whole.chunk_steps
         return
-    assert timeline.bin_steps % timeline.chunk_steps == 0
-    between = [n for n in range(200, 2_001) if timeline.bin_steps % n == 0]
+    assert bin_steps % chunk == 0
+    between = [n for n in range(200, 2_001) if bin_steps % n == 0]
     if between:
-        assert timeline.chunk_steps == between[-1]
+        assert chunk == between[-1]
     else:
-        shorter = range(2_001, timeline.chunk_steps)
-        assert timeline.chunk_steps > 2_000
-        assert not any(timeline.bin_steps % n == 0 for n in shorter)
+        assert chunk > 2_000
+        assert not any(bin_steps % n == 0 for n in range(2_001, chunk))
 
 
 def test_a_curve_filled_by_parts_of_bins_has_the_sums_of_its_bins(monkeypatch):
