@@ -8,7 +8,7 @@ import pytest
 from untruncated.plots.figure import draw_figure, face
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.expansion import load_figure
-from untruncated.suite.tables import COLUMNS
+from untruncated.suite.tables import COLUMNS, KINDS, read_table
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -46,7 +46,8 @@ def panel_table() -> pd.DataFrame:
     optimum = {**base, "curve": "baseline", "stage": "baseline", "label": "Bayes-optimal"}
     optimum |= {"metric": "msre_exact", "value": 0.0195, "cell": None}
     others = [{**base, "stage": "other", "metric": "none", "run": run.hash} for run in panel.runs]
-    return pd.DataFrame([*tuning, *finals, optimum, *others], columns=COLUMNS)
+    table = pd.DataFrame([*tuning, *finals, optimum, *others], columns=COLUMNS)
+    return table.astype({name: "Int64" for name, kind in KINDS.items() if kind == "integer"})
 
 
 @pytest.fixture
@@ -55,9 +56,10 @@ def tables(tmp_path):
     return tmp_path
 
 
-def test_the_face_states_scale_steps_seeds_tuning_error_bars_and_fidelity():
+def test_the_face_states_scale_steps_seeds_tuning_error_bars_and_fidelity(tables):
     figure = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "small")
-    text = face(figure, [figure.panels["a"]], {"a": panel_table()})
+    table = read_table(tables / "rtu_figure2a.csv")
+    text = face(figure, [figure.panels["a"]], {"a": table})
     for part in (
         "Scale small: 200,000 steps, 10 seeds",
         "{0.001, 0.003} on 5 other seeds",
@@ -99,8 +101,8 @@ def test_a_format_that_is_unknown_is_refused(name, tables):
         (lambda table: table.drop(columns="stage"), "the column 'stage' is missing"),
         (lambda table: table.head(0), "the run [0-9a-f]{16} is missing"),
         (lambda table: table.head(20), "the run [0-9a-f]{16} is missing"),
-        (lambda table: table.assign(value="many"), "'value' holds something that is no number"),
-        (lambda table: table.assign(diverged="no"), "'diverged' holds something that is no number"),
+        (lambda table: table.assign(value="many"), "'value' holds 'many', no number"),
+        (lambda table: table.assign(diverged="no"), "'diverged' holds 'no', no truth"),
     ],
 )
 def test_a_table_that_lacks_something_is_named_with_the_way_out(change, message, tables, tmp_path):

@@ -1,5 +1,7 @@
 """Tables and status: from result files written by hand to rows, with what is missing named."""
 
+import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figure
 from untruncated.suite.results import Metric, Result, write_result
 from untruncated.suite.status import print_status, verify_results
-from untruncated.suite.tables import COLUMNS, write_table
+from untruncated.suite.tables import COLUMNS, KINDS, read_table, write_table
 
-EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = ROOT / "experiments"
 
 
 def write_run(runs: Path, run, value: float, diverged: list | None = None, **choices) -> None:
@@ -52,7 +55,7 @@ def project(tmp_path):
 def table(folder: Path) -> pd.DataFrame:
     output = folder / "tables" / "smoke" / "rtu_figure2a.csv"
     write_table("rtu_figure2a", "smoke", EXPERIMENTS, folder / "runs", output)
-    return pd.read_csv(output)
+    return read_table(output)
 
 
 def test_one_row_per_configuration_stage_step_size_seed_and_metric(project):
@@ -141,7 +144,66 @@ def test_verify_tells_each_defect(project, capsys):
     assert str(path) in captured.err
 
 
+def test_every_column_has_the_type_of_its_kind(project):
+    rows = table(project[0])
+    types = {"integer": "Int64", "number": "float64", "truth": "boolean"}
+    for name, kind in KINDS.items():
+        if kind == "text":
+            assert all(type(value) is str for value in rows[name])
+        else:
+            assert str(rows[name].dtype) == types[kind]
+    (width,) = rows.loc[rows["curve"] == "gru", "width"].unique()
+    assert str(width) == "22"
+
+
+# What a reader that guesses takes for a number, a truth or nothing, or for a part of the file.
+TEXTS = ["None", "NA", "nan", "null", "-inf", "1.0", "True", "1e-3", "007", "#x", "", " ", "a,b"]
+HASHES = "1234567890123456 12e4567890123456 0000000000000012 1e10000000000000".split()
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *HASHES])
+def test_a_text_stays_as_it_is_whatever_it_looks_like(text, tmp_path):
+    texts = [name for name, kind in KINDS.items() if kind == "text"]
+    with (tmp_path / "table.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([dict.fromkeys(texts, text), dict.fromkeys(texts, "other")])
+    rows = read_table(tmp_path / "table.csv")
+    for name in texts:
+        assert rows[name].tolist() == [text, "other"]
+    assert rows.drop(columns=texts).isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("value", "many", "'value' holds 'many', no number"),
+        ("seed", "1.5", "'seed' holds '1.5', no integer"),
+        ("diverged", "no", "'diverged' holds 'no', no truth"),
+    ],
+)
+def test_what_is_not_of_its_columns_kind_is_named(name, value, message, tmp_path):
+    pd.DataFrame([{name: value}], columns=COLUMNS).to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_table(tmp_path / "table.csv")
+
+
+def test_nothing_reads_a_table_or_groups_its_rows_in_another_way():
+    """Else a curve named None is lost in one place or the other."""
+    sources = [
+        path
+        for folder in ("src", "tests", "benchmarks", "docs", "examples")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".md") and path != Path(__file__)
+    ]
+    readers = [str(path.relative_to(ROOT)) for path in sources if "read_csv(" in path.read_text()]
+    assert readers == ["src/untruncated/suite/tables.py"]
+    for path in sources:
+        calls = re.findall(r"\.groupby\((?:[^()]|\([^()]*\))*\)", path.read_text())
+        assert all("dropna=False" in call for call in calls), path
+
+
 def test_the_page_on_results_names_every_column():
-    page = (Path(__file__).parents[2] / "docs/results.md").read_text()
+    page = (ROOT / "docs/results.md").read_text()
     missing = [column for column in COLUMNS if f"`{column}`" not in page]
     assert not missing

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis
 from untruncated.plots.learning_curves import curve_looks, draw_curve
+from untruncated.plots.rows import by_curve
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -22,9 +23,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         seeds.index = seeds.index * cost["value"].iloc[0]
         draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
     online = finals[finals["metric"] == "msre_last_tenth"]
-    for (_, mine), style in zip(
-        online.groupby("curve", sort=False), cycle((":", "-.")), strict=False
-    ):
+    for (_, mine), style in zip(by_curve(online), cycle((":", "-.")), strict=False):
         mean, error = mine["value"].mean(), mine["value"].sem()
         axes.axhspan(mean - error, mean + error, color="0.7", alpha=0.4, linewidth=0)
         axes.axhline(mean, color="0.3", linestyle=style, label=mine["label"].iloc[0])

@@ -24,13 +24,13 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     del plot  # it has no fields
     finals = table[table["stage"] == "final"]
     rows = finals[finals["metric"] == "relative_squared_error"]
-    unrolls = finals[finals["metric"] == "unrolls"].groupby("run")["value"].first()
+    unrolls = finals[finals["metric"] == "unrolls"].groupby("run", dropna=False)["value"].first()
     rows = rows.assign(unrolls=rows["run"].map(unrolls))
     look = curve_looks(rows)
     for curve, (color, style) in look.items():
         mine = rows[rows["curve"] == curve]
         marker = looks([mine["method"].iloc[0]])[mine["method"].iloc[0]].marker
-        errors = mine.groupby("unrolls")["value"].agg(["mean", "sem"])
+        errors = mine.groupby("unrolls", dropna=False)["value"].agg(["mean", "sem"])
         exact, inexact = errors[errors["mean"] < ROUNDING], errors[errors["mean"] >= ROUNDING]
         axes.errorbar(
             inexact.index,

@@ -41,15 +41,15 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
 
 
 def _edges(rows: pd.DataFrame) -> str:
-    at_edge = rows[(rows["stage"] == "final") & (rows["at_edge"].astype(str) == "True")]
+    at_edge = rows[(rows["stage"] == "final") & rows["at_edge"].fillna(False)]
     count = at_edge["run"].nunique() and at_edge["configuration"].nunique()
     return f"Configurations whose step size is at the edge of the grid: {count}." if count else ""
 
 
 def _circumstances(rows: pd.DataFrame) -> list[str]:
     timed = rows[rows["repeat"].notna()]
-    machines = [str(name) for name in timed["machine"].dropna().unique()]
-    fidelity = [str(name) for name in rows["fidelity"].dropna().unique()]
+    machines = [name for name in timed["machine"].unique() if name]
+    fidelity = [name for name in rows["fidelity"].unique() if name]
     return [
         f"Measured on {', '.join(machines)}." if machines else "",
         f"Fidelity: {' and '.join(fidelity)}." if fidelity else "",

@@ -17,7 +17,7 @@ from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.files import atomic_path
-from untruncated.suite.tables import COLUMNS, NUMBERS
+from untruncated.suite.tables import read_table
 
 PANEL_WIDTH, PANEL_HEIGHT = 3.8, 2.8  # inches, as are the margins and heights below
 LONE_PANEL_WIDTH = 5.2
@@ -64,7 +64,7 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
 def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
     """A panel's table, with all its runs in it."""
     try:
-        table = pd.read_csv(path, low_memory=False)
+        table = read_table(path)
         _check(table, panel)
     except (OSError, ValueError) as error:
         raise SuiteError(
@@ -75,16 +75,10 @@ def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
 
 
 def _check(table: pd.DataFrame, panel: Panel) -> None:
-    for column in COLUMNS:
-        if column not in table:
-            raise ValueError(f"the column {column!r} is missing")
     have = set(table["run"])
     for run in panel.runs:
         if run.hash not in have:
             raise ValueError(f"the run {run.hash} is missing")
-    for column in NUMBERS:
-        if not pd.api.types.is_numeric_dtype(table[column]):
-            raise ValueError(f"the column {column!r} holds something that is no number")
 
 
 def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) -> Canvas:

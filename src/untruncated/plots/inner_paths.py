@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from untruncated.plots.rows import by_curve
 from untruncated.plots.style import SERIES, STROKE
 from untruncated.plots.surface import draw_surface
 
@@ -17,7 +18,7 @@ def draw_parameters(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) ->
         axes, table, ("theta_0", "theta_1"), (plot["low"], plot["high"]), plot["color_label"]
     )
     finals = table[table["stage"] == "final"]
-    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
+    for (_, rows), look in zip(by_curve(finals), cycle(SERIES), strict=False):
         theta = rows[rows["metric"] == "theta"].set_index("parameter")["value"]
         loss = rows.loc[rows["metric"] == "loss", "value"].iloc[0]
         axes.plot(
@@ -47,7 +48,7 @@ def draw_states(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> Non
         axes, table, ("state_0", "state_1"), (plot["low"], plot["high"]), plot["color_label"]
     )
     finals = table[(table["stage"] == "final") & (table["metric"] == "state")]
-    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
+    for (_, rows), look in zip(by_curve(finals), cycle(SERIES), strict=False):
         path = rows.pivot(index="inner_step", columns="coordinate", values="value")
         axes.plot(
             path[0],

@@ -41,10 +41,10 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
 
 def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
     """Colour and line style of each curve: its method's colour, or shades if it is one method's."""
-    methods = rows.groupby("curve", sort=False)["method"].first()
+    methods = rows.groupby("curve", sort=False, dropna=False)["method"].first()
     if methods.nunique() == 1 and len(methods) > len(LINE_STYLES):
         return {c: (s, "-") for c, s in zip(methods.index, shades(len(methods)), strict=True)}
-    look, drawn = looks(list(methods.unique())), methods.groupby(methods).cumcount()
+    look, drawn = looks(list(methods.unique())), methods.groupby(methods, dropna=False).cumcount()
     return {
         curve: (look[method].color, LINE_STYLES[drawn[curve] % len(LINE_STYLES)])
         for curve, method in methods.items()

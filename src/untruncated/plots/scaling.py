@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
+from untruncated.plots.rows import by_curve
 from untruncated.plots.style import looks
 
 # What is predicted of each metric, and how it is shown.
@@ -24,8 +25,9 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     for curve in rows["curve"].unique():
         mine = rows[rows["curve"] == curve]
         method, name = mine["method"].iloc[0], mine["label"].iloc[0]
-        values = factor * mine.groupby("x")["value"].quantile([0.25, 0.5, 0.75]).unstack()
-        low, middle, high = (values[q].to_numpy() for q in (0.25, 0.5, 0.75))
+        by_x = mine.groupby("x", dropna=False)["value"]
+        values = by_x.quantile([0.25, 0.5, 0.75]).unstack()
+        low, middle, high = (factor * values[q].to_numpy() for q in (0.25, 0.5, 0.75))
         fit = fits.loc[curve]
         axes.errorbar(
             values.index,
@@ -54,7 +56,7 @@ def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         One row per curve with columns measured and predicted.
     """
     found = {}
-    for curve, rows in table[table["stage"] == "final"].groupby("curve", sort=False):
+    for curve, rows in by_curve(table[table["stage"] == "final"]):
         found[curve] = {
             "measured": _slope(rows[rows["metric"] == metric]),
             "predicted": _slope(rows[rows["metric"] == PREDICTIONS[metric]]),
@@ -63,7 +65,7 @@ def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _slope(rows: pd.DataFrame) -> float:
-    medians = rows.groupby("x")["value"].median()
+    medians = rows.groupby("x", dropna=False)["value"].median()
     if len(medians) < 2:
         return float("nan")
     return float(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])

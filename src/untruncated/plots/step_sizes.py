@@ -53,7 +53,7 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
         One row per curve and step size with columns curve, label, step_size, mean (NaN if a seed
         diverged), standard_error, diverged.
     """
-    grouped = rows.groupby(["curve", "label", "step_size"], sort=False)
+    grouped = rows.groupby(["curve", "label", "step_size"], sort=False, dropna=False)
     return grouped.agg(
         mean=("value", lambda values: values.mean(skipna=False)),
         standard_error=("value", lambda values: values.sem(skipna=False)),

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import swept_axis
+from untruncated.plots.rows import by_curve
 from untruncated.plots.style import BASELINE_COLOR, SERIES
 
 
@@ -16,9 +17,9 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel: a line for each formula, a marker for each measured mean over seeds."""
     finals = table[table["stage"] == "final"]
     xs = np.sort(finals["x"].unique())
-    for (_, rows), look in zip(finals.groupby("curve", sort=False), cycle(SERIES), strict=False):
+    for (_, rows), look in zip(by_curve(finals), cycle(SERIES), strict=False):
         label = rows["label"].iloc[0]
-        by_x = rows.groupby(["metric", "x"])["value"]
+        by_x = rows.groupby(["metric", "x"], dropna=False)["value"]
         predicted = by_x.mean()["predicted_variance"]
         measured, error = by_x.mean()["relative_variance"], by_x.sem()["relative_variance"]
         axes.plot(predicted.index, predicted, color=look.color, linewidth=1)

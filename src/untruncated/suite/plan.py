@@ -13,7 +13,7 @@ from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
 from untruncated.suite.spec import RunSpec
 
-_EVERY_FIGURE = ("axes", "face", "figure", "style")  # modules of plots/
+_EVERY_FIGURE = ("axes", "face", "figure", "rows", "style")  # modules of plots/
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
 

@@ -1,15 +1,6 @@
 """Tidy tables: one CSV per panel, one row per (configuration, stage, step size, seed, metric).
 
-Columns: `figure`, `panel`, `scale`, `fidelity`, `curve`, `label`, `configuration` (in words),
-`method` (the cell or the estimator), `cell`, `width`, `credit`, `truncation` (empty for RTRL), `x`
-(the panel's sweep coordinate; empty where a curve has none), `flops`, `parameters`, `stage`
-(tuning, final or baseline), `run` (the result file's hash), `steps` (of the run; empty
-if its inner problem says how many), `step_size`,
-`at_edge` (the tuned step size is at the end of its grid), `machine` (of a measured time), `seed`,
-`curve_step`, `repeat`, `theta_0`, `theta_1`, `state_0`, `state_1`, `trajectory_step`, `inner_step`,
-`parameter` and `coordinate` (each empty where a
-metric has none), `metric`, `value` (empty if the
-member diverged), `diverged`.
+`docs/results.md` says what each column holds. `read_table` reads one, with the types below.
 """
 
 import csv
@@ -19,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
@@ -29,16 +21,51 @@ from untruncated.suite.files import atomic_path
 from untruncated.suite.results import Metric, Result, read_result
 from untruncated.suite.spec import RunSpec
 
-COLUMNS = (
-    "figure panel scale fidelity curve label configuration method cell width credit truncation x "
-    "flops parameters stage run steps step_size at_edge machine seed curve_step repeat theta_0 "
-    "theta_1 state_0 state_1 trajectory_step inner_step parameter coordinate metric value diverged"
-).split()
-# What a plot counts with; `diverged` is true or false, which counts as well.
-NUMBERS = (
-    "width truncation x flops parameters steps step_size seed curve_step repeat theta_0 theta_1 "
-    "state_0 state_1 trajectory_step inner_step parameter coordinate value diverged"
-).split()
+# Every column, in the order of the file, and the kind of its values; see `read_table`.
+KINDS = {
+    "figure": "text",
+    "panel": "text",
+    "scale": "text",
+    "fidelity": "text",
+    "curve": "text",
+    "label": "text",
+    "configuration": "text",
+    "method": "text",  # the cell or the estimator
+    "cell": "text",
+    "width": "integer",
+    "credit": "text",
+    "truncation": "integer",
+    "x": "number",  # the panel's swept quantity
+    "flops": "integer",
+    "parameters": "integer",
+    "stage": "text",
+    "run": "text",  # the result file's hash
+    "steps": "integer",
+    "step_size": "number",
+    "at_edge": "truth",
+    "machine": "text",
+    "seed": "integer",
+    "curve_step": "integer",
+    "repeat": "integer",
+    "theta_0": "number",
+    "theta_1": "number",
+    "state_0": "number",
+    "state_1": "number",
+    "trajectory_step": "integer",
+    "inner_step": "integer",
+    "parameter": "integer",
+    "coordinate": "integer",
+    "metric": "text",
+    "value": "number",  # missing if the member diverged
+    "diverged": "truth",
+}
+COLUMNS = list(KINDS)
+# How a kind is read from its text, and pandas' type for it.
+_READ = {
+    "integer": (int, "Int64"),
+    "number": (float, "float64"),
+    "truth": ({"True": True, "False": False}.__getitem__, "boolean"),
+}
 _MEMBER_AXES = set(
     "step_size seed repeat agent theta_0 theta_1 state_0 state_1 inner_step coordinate".split()
 )
@@ -76,6 +103,39 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows({**common, **row} for row in panel_rows(panel, runs))
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """A panel's table, each column in the type of its kind, whatever the values look like.
+
+    Texts (`str`) stay as they are written: a curve named None or 1.0, a hash of digits; a missing
+    one is empty. Integers are `Int64` and truths `boolean`, where a missing value is `pandas.NA`;
+    numbers are `float64`, where it is NaN.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no table of this suite: a column is missing, or holds something that is
+            not of its kind.
+    """
+    table = pd.read_csv(path, dtype=str, na_filter=False, encoding="utf-8")
+    for name in COLUMNS:
+        if name not in table:
+            raise ValueError(f"the column {name!r} is missing")
+    return table.assign(**{name: _typed(table[name], kind) for name, kind in KINDS.items()})
+
+
+def _typed(texts: pd.Series, kind: str) -> pd.Series:
+    """A column of texts in the type of its kind; an empty text is a missing value."""
+    if kind == "text":
+        return texts
+    read, dtype = _READ[kind]
+    values: dict[str, Any] = {"": None}
+    for text in texts.unique():
+        try:
+            values[text] = read(text) if text else None
+        except (ValueError, KeyError):
+            raise ValueError(f"the column {texts.name!r} holds {text!r}, no {kind}") from None
+    return pd.Series([values[text] for text in texts], texts.index, dtype)
 
 
 def missing_runs(panel: Panel, runs: Path) -> list[str]:
