@@ -8,8 +8,8 @@ import pytest
 from untruncated.catalogue import lookup
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.results import read_result
-from untruncated.suite.spec import resolve_run
-from untruncated.suite.tuning import choose_step_size
+from untruncated.suite.spec import SEEDS_PER_BLOCK, resolve_run
+from untruncated.suite.tuning import choose_step_size, is_close
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
@@ -69,6 +69,14 @@ def test_an_acknowledged_edge_is_still_one():
         choices = {point.configuration: read(point.finals[0]).choices for point in mine}
         for configuration in figure.acknowledged_edges:
             assert choices[configuration]["at_edge"] or choices[configuration]["all_diverged"]
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_step_sizes_that_five_seeds_do_not_tell_apart_are_tuned_on_ten(name):
+    _, _, point = POINTS[name]
+    objective = lookup("program", point.fields["program"], name).objective
+    if is_close(read(point.tuning), objective):
+        assert len(point.tuning.fields["seeds"]) == 2 * SEEDS_PER_BLOCK
 
 
 @pytest.mark.parametrize("name", JUDGED)

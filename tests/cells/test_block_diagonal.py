@@ -120,3 +120,12 @@ def test_as_many_traces_as_the_formulas_say():
         traces = jax.tree.leaves(cell.initial_traces())
         assert sum(leaf.size for leaf in traces) == count
         assert not any(leaf.any() for leaf in traces)
+
+
+@pytest.mark.parametrize("r_max", [1.0, 0.9, 0.3])
+def test_blocks_start_as_rotations_with_radii_up_to_r_max(r_max):
+    params = BlockDiagonal(INPUTS, 4000, r_max=r_max).init(jax.random.key(0))
+    squared = np.asarray(params.a * params.d - params.b * params.c)  # r², uniform up to r_max²
+    np.testing.assert_allclose(params.a**2 + params.c**2, squared, rtol=1e-9)
+    assert squared.max() <= r_max**2 * (1 + 1e-12)
+    assert abs(squared.mean() - r_max**2 / 2) < 4 * r_max**2 / np.sqrt(12 * 4000)

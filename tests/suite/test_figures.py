@@ -209,6 +209,14 @@ BROKEN = {
         edited("scales.smoke.steps", delete=True),
         ["scales.smoke.steps", "is missing"],
     ),
+    "no such configuration": (
+        edited("scales.small.ten_tuning_seeds", ["gru of width 22, truncated_bptt 1", "gru of 3"]),
+        ["scales.small.ten_tuning_seeds", "gru of 3", "gru of width 22, truncated_bptt 1"],
+    ),
+    "iterations without a budget": (
+        edited("scales.small.least_iterations", 100),
+        ["scales.small.least_iterations", "goes with particle_steps"],
+    ),
     "claims": (edited("claims", [{"id": "x"}]), ["claims[0].text", "is missing"]),
     "precision": (edited("shared.precision", "float16"), ["precision", "float32, float64"]),
     "no date": ("paper: rtu\ntitle: 2024-13-01", ["line 2", "'2024-13-01' is no timestamp"]),
@@ -408,6 +416,42 @@ def test_swept_fields_of_what_is_shared_stand_in_a_configurations_name(tmp_path)
     points = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
     assert [point.configuration for point in points] == ["truncation 5", "truncation 10"]
     assert all("steps" not in run.fields for point in points for run in point.runs)
+
+
+def test_a_close_call_is_tuned_on_ten_seeds_and_leaves_the_others_as_they_are(tmp_path):
+    write(tmp_path, MINIMAL)
+    write(
+        tmp_path,
+        edited("scales.small.ten_tuning_seeds", ["linear_rtu of width 53, rtrl"]),
+        "figure10",
+    )
+    figures = load_figures(tmp_path, "small")
+    five, ten = (figures[name].panels["a"].points for name in ("rtu_figure9", "rtu_figure10"))
+    assert [point.tuning.hash for point in five[:-1]] == [point.tuning.hash for point in ten[:-1]]
+    assert five[-1].tuning.fields["seeds"] == list(range(5))
+    assert ten[-1].tuning.fields["seeds"] == list(range(10))
+    assert {run.tuning for run in ten[-1].finals} == {ten[-1].tuning.hash}
+    assert ten[-1].configuration == five[-1].configuration
+
+
+def test_ten_tuning_seeds_must_not_overlap_with_the_final_ones(tmp_path):
+    tree = edited("scales.small.ten_tuning_seeds", ["linear_rtu of width 53, rtrl"])
+    tree["seeds"]["final"] = 5
+    write(tmp_path, tree)
+    with pytest.raises(SpecError, match=r"seeds\.final"):
+        load_figures(tmp_path, "small")
+
+
+def test_a_budget_of_particle_steps_makes_at_least_so_many_iterations(tmp_path):
+    tree = yaml.safe_load((EXPERIMENTS / "pes" / "figure21.yaml").read_text())
+    tree["scales"]["small"] = {"particle_steps": 10**6, "least_iterations": 500, "final_blocks": 1}
+    path = tmp_path / "pes" / "figure21.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(tree))
+    points = load_figures(tmp_path, "small")["pes_figure21"].panels["a"].points
+    steps = {point.fields["estimator"]["particles"]: point.fields["steps"] for point in points}
+    # K = 100: 1,000 and 330 iterations fit the budget, then it is the least
+    assert steps == {10: 1000, 30: 500, 100: 500, 300: 500, 1000: 500}
 
 
 def test_a_scale_may_show_some_of_the_panels(tmp_path):

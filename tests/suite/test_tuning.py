@@ -5,16 +5,20 @@ import pytest
 
 from untruncated.catalogue.metric import Metric
 from untruncated.suite.results import Result
-from untruncated.suite.tuning import choose_step_size
+from untruncated.suite.tuning import choose_step_size, is_close
 
 NAN, INF = np.nan, np.inf
 
 
 def _choose(scores, sizes):
+    return choose_step_size(_result(scores, sizes))
+
+
+def _result(scores, sizes):
     values = np.asarray(scores, np.float32)
     axes = {"step_size": list(sizes), "seed": list(range(values.shape[1]))}
     metrics = {"msre": Metric(("step_size", "seed"), values)}
-    return choose_step_size(Result({}, axes, metrics, {}, [], {}, {}))
+    return Result({}, axes, metrics, {}, [], {}, {})
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
@@ -74,3 +78,21 @@ def test_means_are_taken_in_float64():
     lower = close.copy()
     lower[-1] -= 2**-23
     assert _choose([close, lower, close], [1e-1, 1e-2, 1e-3])["step_size"] == 1e-2
+
+
+@pytest.mark.parametrize(
+    ("scores", "close"),
+    [
+        ([[1.0, 1.0], [1.04, 1.04], [9.0, 9.0]], True),
+        ([[9.0, 9.0], [1.0, 1.1], [1.1, 0.98]], True),  # means 1.05 and 1.04
+        ([[1.0, 1.0], [1.06, 1.06]], False),
+        ([[-1.0, -1.0], [-0.97, -0.97]], True),
+        ([[-1.0, -1.0], [-0.9, -0.9]], False),
+        ([[1.0, 1.0], [1.0, NAN], [1.2, 1.2]], False),  # one that lost a seed is no rival
+        ([[1.0, 1.0], [NAN, NAN]], False),
+        ([[NAN, NAN], [NAN, 1.0]], False),
+        ([[1.0, 1.0]], False),
+    ],
+)
+def test_two_step_sizes_are_close_within_five_per_cent_of_the_best(scores, close):
+    assert is_close(_result(scores, [10.0**-power for power in range(len(scores))])) == close

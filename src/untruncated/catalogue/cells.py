@@ -85,6 +85,9 @@ CELLS: dict[str, CellEntry] = {
                 False,
                 meaning="half the traces, exact only while the parameters do not change",
             ),
+            "r_max": Field(
+                float, 1.0, above=0, maximum=1, meaning="largest radius that blocks start from"
+            ),
         },
         credits=_WITH_TRACES,
         parameters=costs.block_diagonal_parameters,

@@ -30,6 +30,7 @@ class BlockDiagonal:
     """h' = M h + [W1 x; W2 x], M = [[a, b], [c, d]] per unit, features f([h1; h2]).
 
     RTU paper, Appendix F.1. There is no input scale γ: without a radius nothing defines it.
+    `r_max` bounds the radius that blocks start from: nothing keeps them inside the unit disc later.
     `halved` carries half the traces, which is exact only while the parameters do not change, and
     in float32 ill-conditioned for slow blocks: see `block_traces`.
     """
@@ -38,6 +39,7 @@ class BlockDiagonal:
     width: int
     activation: str = "relu"
     halved: bool = False
+    r_max: float = 1.0
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:
@@ -46,7 +48,8 @@ class BlockDiagonal:
     def init(self, key: PRNGKeyArray) -> BlockDiagonalParameters:
         """Blocks that rotate and shrink as a new RTU's do; W1 and W2 LeCun normal, no bias."""
         rotation_key, first_key, second_key = jax.random.split(key, 3)
-        g, phi, *_ = rotation("exp_exp", *init_rotation("exp_exp", rotation_key, self.width))
+        drawn = init_rotation("exp_exp", rotation_key, self.width, r_max=self.r_max)
+        g, phi, *_ = rotation("exp_exp", *drawn)
         kernel, shape = lecun_normal(), (self.inputs, self.width)
         return BlockDiagonalParameters(
             g, -phi, phi, g, kernel(first_key, shape), kernel(second_key, shape)

@@ -30,14 +30,20 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].dropna().unique()))
     text = f"Scale {figure.scale}: " + (f"{steps} steps, " if steps else "")
     if finals.empty:
-        return f"{text}{tuning['seed'].nunique()} seeds for each step size."
+        return f"{text}{_tuning_seeds(tuning)} seeds for each step size."
     seeds = finals["seed"].nunique()
     if not seeds:  # nothing in it is random
         return ""
     text += f"{seeds} seeds"
     if tuning.empty:
         return f"{text}."
-    return f"{text}, step size chosen among {{{sizes}}} on {tuning['seed'].nunique()} other seeds."
+    return f"{text}, step size chosen among {{{sizes}}} on {_tuning_seeds(tuning)} other seeds."
+
+
+def _tuning_seeds(tuning: pd.DataFrame) -> str:
+    """How many; more where fewer leave open which step size is best."""
+    counts = sorted(set(tuning.groupby("run")["seed"].nunique()))
+    return " or ".join(str(count) for count in counts)
 
 
 def _edges(rows: pd.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,7 +39,9 @@ class Scale:
     lists: Mapping[str, list] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     panels: list[str] | None = None
+    least_iterations: int = 1
     acknowledged_edges: Mapping[str, str] = field(default_factory=dict)
+    ten_tuning_seeds: Sequence[str] = ()
 
     def need(self, name: str) -> Any:
         """One of the numbers.
@@ -146,10 +148,14 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
         spec[kind] = component(kind, spec.get(kind), f"{where}.{kind}")
     tuning, finals = _runs(spec, where, setting)
     fields = spec if program.members else (tuning or finals[0]).fields
+    configuration = _describe(fields, setting, sweep)
+    if tuning and configuration in setting.scale.ten_tuning_seeds:
+        tuning, finals = _runs(spec, where, setting, tuning_blocks=2)
+        fields = tuning.fields
     return Point(
         curve=curve,
         label=label,
-        configuration=_describe(fields, setting, sweep),
+        configuration=configuration,
         fields=fields,
         sweep=sweep,
         costs=costs,
@@ -162,7 +168,7 @@ def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
     """The scale's steps, or as many tens of iterations as its budget of particle steps allows.
 
     An iteration costs particles × truncation of them, a step without an estimator one. At least ten
-    iterations are made.
+    iterations are made, and at least the scale's `least_iterations`.
     """
     if scale.particle_steps is None:
         return scale.need("steps")
@@ -170,11 +176,12 @@ def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
         return 10 * max(1, scale.particle_steps // 10)
     estimator = component("estimator", spec.get("estimator"), f"{where}.estimator")
     each = estimator.get("particles", 1) * estimator.get("truncation", 1)
-    return 10 * max(1, scale.particle_steps // (10 * each))
+    least = -(-scale.least_iterations // 10)
+    return 10 * max(least, scale.particle_steps // (10 * each))
 
 
 def _runs(
-    spec: Mapping[str, Any], where: str, setting: Setting
+    spec: Mapping[str, Any], where: str, setting: Setting, tuning_blocks: int = 1
 ) -> tuple[RunSpec | None, list[RunSpec]]:
     """The tuning run, where there is something to tune, and the final runs that need it.
 
@@ -193,7 +200,8 @@ def _runs(
         raise CatalogueError(
             f"{where}.step_sizes", "all curves are tuned on the scale's grid: leave it out"
         )
-    seeds = seed_block(setting.first_seed("tuning"), 0)
+    first = setting.first_seed("tuning")
+    seeds = [seed for block in range(tuning_blocks) for seed in seed_block(first, block)]
     sizes = setting.scale.need("step_sizes")
     tuning = resolve_run({**spec, "step_sizes": sizes, "seeds": seeds}, where)
     if "final" not in setting.stages:

@@ -30,7 +30,9 @@ _SCALE_KEYS = (
     "lists",
     "run",
     "panels",
+    "least_iterations",
     "acknowledged_edges",
+    "ten_tuning_seeds",
 )
 _PANEL_KEYS = ("title", "plot", "curves", "curves_of", "baseline", *RUN_KEYS)
 _BLOCKS = Field(int, minimum=1, maximum=1000)
@@ -94,6 +96,8 @@ class _Expansion:
                 "must be letters and a number, like figure2.yaml or table1.yaml, or companion_ and "
                 "a word, like companion_targets.yaml",
             )
+        shown = self._gathered([self.panel(name) for name in self._shown(panels)])
+        self._check_ten_tuning_seeds(shown)
         return Figure(
             name=f"{paper}_{self.path.stem}",
             paper=paper,
@@ -101,10 +105,19 @@ class _Expansion:
             caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
             scale=self.scale_name,
             source=self.path,
-            panels=self._gathered([self.panel(name) for name in self._shown(panels)]),
+            panels=shown,
             acknowledged_edges=dict(self.scale.acknowledged_edges),
             claims=_claims(self.raw.get("claims", [])),
         )
+
+    def _check_ten_tuning_seeds(self, panels: Mapping[str, Panel]) -> None:
+        """Whether each name is that of a configuration: a misspelt one would be tuned on five."""
+        points = [point for panel in panels.values() for point in panel.points]
+        tuned = sorted({point.configuration for point in points if point.tuning})
+        for name in self.scale.ten_tuning_seeds:
+            if name not in tuned:
+                where = f"scales.{self.scale_name}.ten_tuning_seeds"
+                raise CatalogueError(where, not_among(name, tuned, "configuration"))
 
     def _shown(self, panels: Mapping[str, Any]) -> list[str]:
         """The panels of this scale: all, unless it names some."""
@@ -127,7 +140,8 @@ class _Expansion:
             return
         tuning, final = self.seeds["tuning"], self.seeds["final"]
         blocks = max(scale.final_blocks or 1 for scale in self.scales.values())
-        if tuning < final + SEEDS_PER_BLOCK * blocks and final < tuning + SEEDS_PER_BLOCK:
+        tuned = 2 if any(scale.ten_tuning_seeds for scale in self.scales.values()) else 1
+        if tuning < final + SEEDS_PER_BLOCK * blocks and final < tuning + SEEDS_PER_BLOCK * tuned:
             raise CatalogueError(
                 "seeds.final",
                 f"{final} and the seeds after it overlap with the tuning seeds from {tuning} on",
@@ -146,7 +160,12 @@ class _Expansion:
         lists = mapping(raw.get("lists", {}), f"{where}.lists")
         edges = mapping(raw.get("acknowledged_edges", {}), f"{where}.acknowledged_edges")
         whole, sizes = Field(int, minimum=1), Field(float, minimum=0)
-        kinds = {"steps": whole, "particle_steps": whole, "final_blocks": _BLOCKS}
+        kinds = {
+            "steps": whole,
+            "particle_steps": whole,
+            "least_iterations": whole,
+            "final_blocks": _BLOCKS,
+        }
         numbers = {
             key: kind.coerce(raw[key], f"{where}.{key}")
             for key, kind in kinds.items()
@@ -154,6 +173,8 @@ class _Expansion:
         }
         if "steps" in raw and "particle_steps" in raw:
             raise CatalogueError(f"{where}.particle_steps", "stands beside steps: give one of them")
+        if "least_iterations" in raw and "particle_steps" not in raw:
+            raise CatalogueError(f"{where}.least_iterations", "goes with particle_steps")
         if "step_sizes" in raw:
             numbers["step_sizes"] = number_list(raw["step_sizes"], sizes, f"{where}.step_sizes")
         return Scale(
@@ -162,9 +183,10 @@ class _Expansion:
                 str(key): number_list(value, whole, f"{where}.lists.{key}")
                 for key, value in lists.items()
             },
-            panels=texts(raw["panels"], f"{where}.panels") if "panels" in raw else None,
+            panels=_names(raw, "panels", where),
             run=mapping(raw.get("run", {}), f"{where}.run", RUN_KEYS),
             acknowledged_edges={str(key): str(value) for key, value in edges.items()},
+            ten_tuning_seeds=_names(raw, "ten_tuning_seeds", where) or [],
             **numbers,
         )
 
@@ -272,6 +294,11 @@ class _Expansion:
             spec["discount"] = learner["discount"]
         blocks = setting.final_seeds(program)
         return label, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
+
+
+def _names(raw: Mapping[str, Any], key: str, where: str) -> list[str] | None:
+    """A list of names that may be left out."""
+    return texts(raw[key], f"{where}.{key}") if key in raw else None
 
 
 def _check_x(x: str, points: list[Point], where: str) -> None:

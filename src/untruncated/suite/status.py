@@ -3,14 +3,16 @@
 import sys
 from pathlib import Path
 
+from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.commands import rebuild_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.plan import targets
-from untruncated.suite.results import read_result
-from untruncated.suite.spec import RunSpec, resolve_run
+from untruncated.suite.results import Result, read_result
+from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, resolve_run
+from untruncated.suite.tuning import is_close
 
 
 def print_status(target: str | None, scale: str, experiments: Path, results: Path) -> int:
@@ -69,7 +71,19 @@ def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
             notes.append("every step size diverged in tuning")
         elif result.choices.get("at_edge"):
             notes.append(f"step size {result.choices['step_size']:g} is at the edge of its grid")
+        if _is_close_call(spec, result):
+            notes.append(
+                "two step sizes are within 5 % of each other on five tuning seeds: list it under "
+                "ten_tuning_seeds"
+            )
     return states, list(dict.fromkeys(notes))
+
+
+def _is_close_call(spec: RunSpec, result: Result) -> bool:
+    """Whether a tuning run of one block of seeds leaves open which step size is best."""
+    tuned = lookup("program", spec.fields["program"], "program")
+    five = tuned.tuned and spec.tuning is None and len(spec.fields["seeds"]) == SEEDS_PER_BLOCK
+    return five and is_close(result, tuned.objective)
 
 
 def verify_results(runs: Path) -> int:

@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from untruncated.suite.results import Result
+
+CLOSE = 0.05
 
 
 def choose_step_size(tuning: Result, objective: str = "msre") -> dict[str, Any]:
@@ -15,7 +18,7 @@ def choose_step_size(tuning: Result, objective: str = "msre") -> dict[str, Any]:
     so that a wider grid might do better.
     """
     sizes = np.asarray(tuning.axes["step_size"], np.float64)
-    scores = tuning.metrics[objective].values.astype(np.float64).mean(axis=1)  # NaN if one diverged
+    scores = _scores(tuning, objective)
     if not np.isfinite(scores).any():
         chosen, all_diverged = int(np.argmin(sizes)), True
     else:
@@ -29,3 +32,17 @@ def choose_step_size(tuning: Result, objective: str = "msre") -> dict[str, Any]:
         "at_edge": bool(at_edge),
         "all_diverged": all_diverged,
     }
+
+
+def is_close(tuning: Result, objective: str = "msre") -> bool:
+    """Whether a second step size is within 5 % of the best, so that five seeds do not tell them
+    apart."""
+    scores = np.sort(_scores(tuning, objective))[:2]  # NaN stands last
+    return bool(np.isfinite(scores).all() and scores.size > 1) and bool(
+        scores[1] <= scores[0] + CLOSE * abs(scores[0])
+    )
+
+
+def _scores(tuning: Result, objective: str) -> Float[np.ndarray, " step_sizes"]:
+    """The mean over the seeds at each step size; NaN where one diverged."""
+    return tuning.metrics[objective].values.astype(np.float64).mean(axis=1)
