@@ -43,7 +43,7 @@ lock:
 	$(PYTHON) .ci/environment_yml.py requirements.lock > environment.yml
 
 clean:
-	rm -rf $(VENV) .snakemake figures results/tables results/smoke results/checkpoints logs
+	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf results/tables results/smoke results/checkpoints logs
 
 # Anything else is a target of the Snakefile.
 .DEFAULT_GOAL := help

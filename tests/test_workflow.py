@@ -132,7 +132,18 @@ def clone(computed, tmp_path):
     """What a fresh clone holds: everything committed, results/runs among it, nothing made."""
     folder = make_project(tmp_path / "clone")
     shutil.copytree(computed / "results" / "runs", folder / "results" / "runs")
+    (folder / "figures" / "small").mkdir(parents=True)
+    for picture in (computed / "figures" / "small").glob("*.png"):
+        shutil.copy(picture, folder / "figures" / "small")
     return folder
+
+
+def test_drawing_in_a_fresh_clone_changes_no_picture(clone, computed):
+    done = snakemake(clone, "figure9", "--cores", "2")
+    assert done.returncode == 0, done.stdout
+    drawn, committed = (folder / "figures/small/rtu_figure9.png" for folder in (clone, computed))
+    assert (clone / "figures/small/rtu_figure9.pdf").exists()
+    assert drawn.read_bytes() == committed.read_bytes()
 
 
 def test_one_command_computes_and_draws(computed):
