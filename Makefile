@@ -16,13 +16,15 @@ READY := $(VENV)/ready
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# The stamp is made last: an installation that was cut short is made again.
+# The stamp is made last: an installation that was cut short is gone through again. A newer lock is
+# installed over the old one, so that what was installed by hand stays; `make clean` starts anew.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"error: {sys.executable} is Python {v[0]}.{v[1]}; 3.11 to 3.13 are supported: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv --clear $(VENV)
+	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
+	@echo "To call snakemake and untruncated yourself: . $(VENV)/bin/activate"
 
 test: $(READY)
 	PATH="$(BIN):$$PATH" NPROC=1 "$(BIN)/python" -m pytest -n 2 --dist loadfile
