@@ -100,9 +100,7 @@ class LRUBase:
     ) -> LRUParameters:
         """The gradient of the parameters, from that of λ, log γ and B; zero for C and D."""
         # γ is a parameter of its own here: the radius reaches the state through λ alone.
-        dnu, dtheta = chain_rule(
-            derived.rotation, gradient.g, gradient.phi, jnp.zeros_like(gradient.g)
-        )
+        dnu, dtheta = chain_rule(derived.rotation, gradient.g, gradient.phi)
         return LRUParameters(
             nu=dnu,
             theta=dtheta,

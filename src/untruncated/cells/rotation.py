@@ -5,6 +5,8 @@ derivatives of λ and of log γ, with γ = sqrt(1 - r²), with respect to its tw
 RTU paper, Section 3.2 and Appendix E.1.
 """
 
+import math
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -24,45 +26,99 @@ class Rotation(NamedTuple):
     """λ = g + iφ of every unit, the input scale γ, and the slopes that lead to (ν, θ).
 
     All arrays have shape (units,). `radius_slope` is σ in ∂λ/∂ν = σλ, `angle_slope` τ in
-    ∂λ/∂θ = iτλ. With γ² = 1 - r², log γ has the derivative -σ r²/γ² with respect to ν.
+    ∂λ/∂θ = iτλ, and `scale_slope` is ∂log γ/∂ν = -σ r²/γ², which has a limit where γ has none.
     """
 
     g: Float[Array, " units"]
     phi: Float[Array, " units"]
     gamma: Float[Array, " units"]
     radius_slope: Float[Array, " units"]
+    scale_slope: Float[Array, " units"]
     angle_slope: Float[Array, " units"]
 
 
 def rotation(name: str, nu: Float[Array, " units"], theta: Float[Array, " units"]) -> Rotation:
-    """Eigenvalues and slopes from the two parameters of parameterisation `name`."""
-    angle = jnp.exp(theta) if name == "exp_exp" else theta
+    """Eigenvalues and slopes from the two parameters of parameterisation `name`.
+
+    Whatever differentiates g, φ and γ gets these very slopes, also where the formulas of the
+    parameters overflow or underflow. Where `exp` and `direct` hold γ constant, next to r = 1, its
+    slope is 0; so is that of the angle where `exp_exp` does, beyond 1/ε radians, ε the precision:
+    neighbouring numbers are a radian apart there, and the angle means nothing any more.
+    """
+    angle, angle_slope = theta, jnp.ones_like(theta)
+    if name == "exp_exp":
+        angle, angle_slope = _exp_angle(theta), _exp_angle_and_slope(theta)[1]
     cos, sin = cos_sin(angle)
-    radius, squared_scale, radius_slope = _radius(name, nu)
-    return Rotation(
-        g=radius * cos,
-        phi=radius * sin,
-        gamma=jnp.sqrt(squared_scale),
-        radius_slope=radius_slope,
-        angle_slope=angle if name == "exp_exp" else jnp.ones_like(theta),
-    )
+    radius, gamma = _radius_and_scale(name, nu)
+    _, _, radius_slope, scale_slope = _radius_scale_and_slopes(name, nu)
+    return Rotation(radius * cos, radius * sin, gamma, radius_slope, scale_slope, angle_slope)
 
 
-def _radius(name: str, nu: Float[Array, " units"]) -> tuple[Float[Array, " units"], ...]:
-    """r, 1 - r² and dlog r/dν. 1 - r² never subtracts two numbers that are nearly equal."""
+def _radius_scale_and_slopes(
+    name: str, nu: Float[Array, " units"]
+) -> tuple[Float[Array, " units"], ...]:
+    """r, γ, dlog r/dν and dlog γ/dν; γ² = 1 - r² without subtracting nearly equal numbers."""
     if name in ("exp_exp", "exp_exp_nu"):
-        decay = jnp.exp(nu)
-        return jnp.exp(-decay), -jnp.expm1(-2 * decay), -decay
+        # Further out e^ν is 0 or infinite, and r, γ and their slopes are at their limits already.
+        bound = math.floor(-math.log(jnp.finfo(nu.dtype).tiny))
+        decay = jnp.exp(jnp.clip(nu, -bound, bound))
+        radius, squared_scale = jnp.exp(-decay), -jnp.expm1(-2 * decay)
+        scale_slope = decay * radius * radius / squared_scale
+        return radius, jnp.sqrt(squared_scale), -decay, scale_slope
     if name == "exp":
-        squared_scale = jnp.maximum(-jnp.expm1(-2 * nu), _SMALLEST_SQUARED_SCALE)
-        return jnp.exp(-nu), squared_scale, -jnp.ones_like(nu)
+        radius, squared_scale = jnp.exp(-nu), -jnp.expm1(-2 * nu)
+        return radius, *_held_scale(radius, squared_scale, -jnp.ones_like(nu))
     if name == "sigmoid":
         radius, complement = jax.nn.sigmoid(nu), jax.nn.sigmoid(-nu)
-        return radius, complement * (1 + radius), complement
+        gamma = jnp.sqrt(complement * (1 + radius))
+        return radius, gamma, complement, -radius * radius / (1 + radius)
     if name == "direct":
-        squared_scale = jnp.maximum((1 - nu) * (1 + nu), _SMALLEST_SQUARED_SCALE)
-        return nu, squared_scale, 1 / nu
+        return nu, *_held_scale(nu, (1 - nu) * (1 + nu), 1 / nu)
     raise ValueError(f"unknown parameterisation {name!r}: choose from {PARAMETERISATIONS}")
+
+
+def _held_scale(
+    radius: Float[Array, " units"],
+    squared_scale: Float[Array, " units"],
+    radius_slope: Float[Array, " units"],
+) -> tuple[Float[Array, " units"], ...]:
+    """γ, held constant next to r = 1, and both slopes."""
+    held = jnp.maximum(squared_scale, _SMALLEST_SQUARED_SCALE)
+    slope = -radius_slope * radius * radius / held
+    free = squared_scale > _SMALLEST_SQUARED_SCALE
+    return jnp.sqrt(held), radius_slope, jnp.where(free, slope, 0)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _radius_and_scale(
+    name: str, nu: Float[Array, " units"]
+) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
+    return _radius_scale_and_slopes(name, nu)[:2]
+
+
+@_radius_and_scale.defjvp
+def _radius_and_scale_jvp(name: str, primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
+    radius, gamma, radius_slope, scale_slope = _radius_scale_and_slopes(name, *primals)
+    (tangent,) = tangents
+    return (radius, gamma), (radius * radius_slope * tangent, gamma * scale_slope * tangent)
+
+
+def _exp_angle_and_slope(theta: Float[Array, " units"]) -> tuple[Float[Array, " units"], ...]:
+    """exp(θ) up to 1/ε radians, constant beyond, and its derivative."""
+    bound = -math.log(jnp.finfo(theta.dtype).eps)
+    angle = jnp.exp(jnp.minimum(theta, bound))
+    return angle, jnp.where(theta < bound, angle, 0)
+
+
+@jax.custom_jvp
+def _exp_angle(theta: Float[Array, " units"]) -> Float[Array, " units"]:
+    return _exp_angle_and_slope(theta)[0]
+
+
+@_exp_angle.defjvp
+def _exp_angle_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+    angle, slope = _exp_angle_and_slope(*primals)
+    return angle, slope * tangents[0]
 
 
 def constrain(name: str, nu: Float[Array, " units"]) -> Float[Array, " units"]:
@@ -82,11 +138,13 @@ def init_rotation(
     The law of λ is the same for every parameterisation.
     """
     radius_key, angle_key = jax.random.split(key)
-    # 0 is excluded: its logarithm is not a number that a step of gradient descent can mend.
-    tiny = jnp.finfo(jnp.result_type(float)).tiny
-    area = jax.random.uniform(radius_key, (units,), minval=tiny)
-    angle = _LARGEST_ANGLE * jax.random.uniform(angle_key, (units,), minval=tiny)
-    log_radius = 0.5 * jnp.log(area * (r_max**2 - r_min**2) + r_min**2)
+    # r = 0, r = 1 and an angle of 0 are excluded, to which rounding may come: they make infinite
+    # parameters, which no step of gradient descent can mend.
+    limits = jnp.finfo(jnp.result_type(float))
+    area = jax.random.uniform(radius_key, (units,), minval=limits.tiny)
+    angle = _LARGEST_ANGLE * jax.random.uniform(angle_key, (units,), minval=limits.tiny)
+    squared_radius = area * (r_max**2 - r_min**2) + r_min**2
+    log_radius = 0.5 * jnp.log(jnp.clip(squared_radius, limits.tiny, 1 - limits.epsneg))
     if name in ("exp_exp", "exp_exp_nu"):
         nu = jnp.log(-log_radius)
     elif name == "exp":
@@ -104,11 +162,11 @@ def chain_rule(
     derived: Rotation,
     dg: Float[Array, " units"],
     dphi: Float[Array, " units"],
-    dlog_gamma: Float[Array, " units"],
+    dlog_gamma: Float[Array, " units"] | None = None,
 ) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
-    """Gradients with respect to (ν, θ), from those with respect to g, φ and log γ."""
-    g, phi, gamma, radius_slope, angle_slope = derived
-    odds = (g * g + phi * phi) / (gamma * gamma)
-    dnu = radius_slope * (dg * g + dphi * phi - dlog_gamma * odds)
-    dtheta = angle_slope * (dphi * g - dg * phi)
-    return dnu, dtheta
+    """Gradients with respect to (ν, θ), from those with respect to g, φ and, if used, log γ."""
+    g, phi = derived.g, derived.phi
+    dnu = derived.radius_slope * (dg * g + dphi * phi)
+    if dlog_gamma is not None:
+        dnu = dnu + derived.scale_slope * dlog_gamma
+    return dnu, derived.angle_slope * (dphi * g - dg * phi)
