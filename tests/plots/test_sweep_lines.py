@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from untruncated.plots.rows import means
 from untruncated.plots.style import looks
-from untruncated.plots.sweep_lines import draw, summarise
+from untruncated.plots.sweep_lines import CONFIGURATION, draw
 
 PLOT = {"name": "sweep_lines", "x": "truncation", "x_label": "T", "x_scale": "log"}
 PLOT["show_costs"] = True
@@ -46,7 +47,7 @@ def table():
 
 
 def test_means_and_standard_errors(table):
-    summary = summarise(table[table["stage"] == "final"])
+    summary = means(table[table["stage"] == "final"], CONFIGURATION)
     np.testing.assert_allclose(summary["mean"], [0.3, 0.2, 0.1])
     np.testing.assert_allclose(summary["standard_error"], [0.1, 0.1, 0.02])
     assert summary["seeds"].tolist() == [2, 2, 2]

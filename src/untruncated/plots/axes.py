@@ -17,11 +17,27 @@ HIGHEST = 30.0
 
 def log_error_axis(axes: Axes) -> None:
     """A log y axis with plain numbers at 1, 2 and 5."""
-    axes.set_yscale("log")
+    set_scales(axes, y="log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_locator(NullLocator())
+
+
+def set_scales(axes: Axes, *, x: str | None = None, y: str | None = None) -> None:
+    """Sets the scale of the axes named, after all is drawn.
+
+    Where all diverged matplotlib keeps limits of a linear axis, at which a log axis fails. A panel
+    beside it that shares the axis still moves the limits set here.
+    """
+    if x:
+        axes.set_xscale(x)
+        if x == "log" and axes.get_xlim()[0] <= 0:
+            axes.set_xlim(1, 10, auto=True)
+    if y:
+        axes.set_yscale(y)
+        if y == "log" and axes.get_ylim()[0] <= 0:
+            axes.set_ylim(1, 10, auto=True)
 
 
 def highest_shown(means: pd.Series) -> float:
@@ -41,7 +57,7 @@ def draw_optimum(axes: Axes, table: pd.DataFrame) -> None:
 def span(xs: np.ndarray, scale: str) -> tuple[float, float]:
     """The x range with a margin; flat lines go all the way across it."""
     if not len(xs):
-        return 0.0, 1.0
+        return 1.0, 2.0
     low, high = float(xs[0]), float(xs[-1])
     if scale == "log":
         factor = max(high / low, 2.0) ** 0.07
@@ -64,6 +80,8 @@ def swept_axis(axes: Axes, label: str, scale: str, xs: np.ndarray) -> None:
 def mark_at_top(axes: Axes, xs: Iterable[float], marker: str, color: object) -> None:
     """A hollow mark at the top of the panel for each value that cannot be drawn in its place."""
     xs = list(xs)
+    if not xs:
+        return
     axes.plot(
         xs,
         np.full(len(xs), 0.97),
@@ -74,6 +92,12 @@ def mark_at_top(axes: Axes, xs: Iterable[float], marker: str, color: object) -> 
         transform=axes.get_xaxis_transform(),
         clip_on=False,
     )
+
+
+def mark_lost(axes: Axes, color: object, index: int) -> None:
+    """A cross at the top for the curve number `index`, of which no place on the x axis is known."""
+    place = [0.5 + 0.05 * index], [0.97]
+    axes.plot(*place, "x", color=color, transform=axes.transAxes, clip_on=False)
 
 
 def _short(value: float, position: int | None = None) -> str:

@@ -1,15 +1,16 @@
 """Return errors of learners on the way, against the operations that their gradients have cost."""
 
 from collections.abc import Mapping
-from itertools import cycle
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis
+from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis, mark_lost, set_scales
 from untruncated.plots.learning_curves import curve_looks, draw_curve
-from untruncated.plots.rows import by_curve
+from untruncated.plots.rows import by_curve, means
+
+FLAT_STYLES = (":", "-.")
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -23,12 +24,19 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         seeds.index = seeds.index * cost["value"].iloc[0]
         draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
     online = finals[finals["metric"] == "msre_last_tenth"]
-    for (_, mine), style in zip(by_curve(online), cycle((":", "-.")), strict=False):
-        mean, error = mine["value"].mean(), mine["value"].sem()
-        axes.axhspan(mean - error, mean + error, color="0.7", alpha=0.4, linewidth=0)
-        axes.axhline(mean, color="0.3", linestyle=style, label=mine["label"].iloc[0])
+    for index, (_, mine) in enumerate(by_curve(online)):
+        style = FLAT_STYLES[index % len(FLAT_STYLES)]
+        (row,) = means(mine, ["curve", "label"]).itertuples()
+        low, high = row.mean - row.standard_error, row.mean + row.standard_error
+        if row.seeds > 1 and not row.diverged:
+            axes.axhspan(low, high, color="0.7", alpha=0.4, linewidth=0)
+        axes.plot([], [], color="0.3", linestyle=style, label=row.label)
+        if row.diverged:
+            mark_lost(axes, "0.3", index)
+        else:
+            axes.axhline(row.mean, color="0.3", linestyle=style)
     draw_optimum(axes, table)
-    axes.set_xscale("log")
+    set_scales(axes, x="log")
     log_error_axis(axes)
     axes.set_xlabel("operations for gradients")
     axes.set_ylabel(Y_LABEL)

@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import log_error_axis
+from untruncated.plots.axes import log_error_axis, mark_at_top, set_scales
 from untruncated.plots.learning_curves import curve_looks
+from untruncated.plots.rows import means
 from untruncated.plots.style import looks
 
 # Relative squared errors below this are rounding errors, also in float32.
@@ -30,12 +31,12 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     for curve, (color, style) in look.items():
         mine = rows[rows["curve"] == curve]
         marker = looks([mine["method"].iloc[0]])[mine["method"].iloc[0]].marker
-        errors = mine.groupby("unrolls", dropna=False)["value"].agg(["mean", "sem"])
-        exact, inexact = errors[errors["mean"] < ROUNDING], errors[errors["mean"] >= ROUNDING]
+        errors = means(mine, ["unrolls"]).sort_values("unrolls").set_index("unrolls")
+        exact, inexact = errors[errors["mean"] < ROUNDING], errors[~(errors["mean"] < ROUNDING)]
         axes.errorbar(
             inexact.index,
             inexact["mean"],
-            yerr=inexact["sem"].fillna(0),
+            yerr=inexact["standard_error"].fillna(0),
             color=color,
             linestyle=style,
             marker=marker,
@@ -43,10 +44,10 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             capsize=2,
             label=mine["label"].iloc[0],
         )
+        mark_at_top(axes, errors.index[errors["diverged"] > 0], "x", color)
         place = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         axes.plot(exact.index, [0.02] * len(exact), "v", mfc="white", color=color, **place)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    set_scales(axes, x="log", y="log")
     low, high = axes.get_ylim()
     if high < NARROW * low:
         log_error_axis(axes)

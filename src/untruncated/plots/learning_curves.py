@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from untruncated.plots.axes import mark_at_top, set_scales
 from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, looks, shades
 
 # the metrics that a step is multiplied by, for what x counts
@@ -32,8 +33,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         axes.legend(fontsize=6)  # shades are told apart within their panel only
     if plot["reference"] is not None:
         axes.axhline(plot["reference"], color=BASELINE_COLOR, linestyle="--", linewidth=1)
-    axes.set_xscale(plot["x_scale"])
-    axes.set_yscale(plot["y_scale"])
+    set_scales(axes, x=plot["x_scale"], y=plot["y_scale"])
     axes.set_ylim(plot["y_low"], plot["y_high"])
     axes.set_xlabel(plot["x_label"])
     axes.set_ylabel(plot["y_label"])
@@ -54,8 +54,13 @@ def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
 def draw_curve(
     axes: Axes, seeds: pd.DataFrame, color: Any, style: str, label: str, center: str
 ) -> None:
-    """One curve: a column of `seeds` for each seed, and the mean or median of them in `center`."""
+    """One curve: a column of `seeds` for each seed, and the mean or median of them in `center`.
+
+    A seed without a value from some step on has a cross at the top there, and `center` ends.
+    """
     axes.plot(seeds.index, seeds, color=color, alpha=0.25, linewidth=0.5)
+    lost = seeds.isna()
+    mark_at_top(axes, lost.idxmax()[lost.any()], "x", color)  # where each lost seed is lost
     middle = getattr(seeds, center)(axis=1, skipna=False)
     axes.plot(seeds.index, middle, color=color, linewidth=2, linestyle=style, label=label)
     if center == "mean":

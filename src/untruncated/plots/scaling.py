@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from untruncated.plots.rows import by_curve
+from untruncated.plots.axes import mark_at_top, set_scales
+from untruncated.plots.rows import QUARTILES, by_curve, quartiles
 from untruncated.plots.style import looks
 
 # What is predicted of each metric, and how it is shown.
@@ -25,9 +26,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     for curve in rows["curve"].unique():
         mine = rows[rows["curve"] == curve]
         method, name = mine["method"].iloc[0], mine["label"].iloc[0]
-        by_x = mine.groupby("x", dropna=False)["value"]
-        values = by_x.quantile([0.25, 0.5, 0.75]).unstack()
-        low, middle, high = (factor * values[q].to_numpy() for q in (0.25, 0.5, 0.75))
+        values = factor * quartiles(mine)
+        low, middle, high = (values[q].to_numpy() for q in QUARTILES)
         fit = fits.loc[curve]
         axes.errorbar(
             values.index,
@@ -36,14 +36,17 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             color=look[method].color,
             marker=look[method].marker,
             markersize=4,
-            label=f"{name} {fit.measured:.2f} ({fit.predicted:.2f})".replace("-0.00", "0.00"),
+            label=f"{name} {_shown(fit.measured)} ({_shown(fit.predicted)})",
         )
+        mark_at_top(axes, values.index[np.isnan(middle)], "x", look[method].color)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_yscale("log")
+    set_scales(axes, y="log")
     axes.set_xlabel(plot["x_label"])
     axes.set_ylabel(label)
+    if rows.empty:
+        return
     axes.legend(fontsize=5, ncols=2, handlelength=1.2, columnspacing=0.8)
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** 0.45)  # room for the legend
@@ -53,7 +56,7 @@ def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Slopes of lines fitted to the logarithms of a metric's medians and of its prediction.
 
     Returns:
-        One row per curve with columns measured and predicted.
+        One row per curve with columns measured and predicted, NaN where fewer than two are known.
     """
     found = {}
     for curve, rows in by_curve(table[table["stage"] == "final"]):
@@ -65,7 +68,12 @@ def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _slope(rows: pd.DataFrame) -> float:
-    medians = rows.groupby("x", dropna=False)["value"].median()
+    medians = quartiles(rows)[0.5].dropna()
     if len(medians) < 2:
         return float("nan")
     return float(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])
+
+
+def _shown(exponent: float) -> str:
+    """An exponent in the legend; a dash where there is none."""
+    return "–" if np.isnan(exponent) else f"{exponent:.2f}".replace("-0.00", "0.00")

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top
+from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, set_scales
+from untruncated.plots.rows import means
 from untruncated.plots.style import shades
 
 METRIC = "msre"
@@ -17,7 +18,7 @@ MARKERS = "os^Dv<>PX*"
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel from its table; lines come in the order of the experiment file."""
     rows = table[(table["stage"] == "tuning") & (table["metric"] == METRIC)]
-    summary = summarise(rows)
+    summary = means(rows, ["curve", "label", "step_size"])
     curves = list(summary["curve"].unique())
     colors = shades(len(curves))
     top = highest_shown(summary["mean"])
@@ -39,23 +40,9 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         shift = 1.05 ** (index - (len(curves) - 1) / 2)
         mark_at_top(axes, shift * points["step_size"][points["diverged"] > 0], "x", colors[index])
         mark_at_top(axes, shift * points["step_size"][points["mean"] > top], "^", colors[index])
-    axes.set_xscale("log")
+    set_scales(axes, x="log")
     axes.set_xlabel("step size α")
     log_error_axis(axes)
     axes.set_ylabel(Y_LABEL)
-    axes.legend(title=plot["legend_title"] or None, ncols=2, fontsize=6, title_fontsize=6)
-
-
-def summarise(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean, standard error and number of diverged seeds of each configuration and step size.
-
-    Returns:
-        One row per curve and step size with columns curve, label, step_size, mean (NaN if a seed
-        diverged), standard_error, diverged.
-    """
-    grouped = rows.groupby(["curve", "label", "step_size"], sort=False, dropna=False)
-    return grouped.agg(
-        mean=("value", lambda values: values.mean(skipna=False)),
-        standard_error=("value", lambda values: values.sem(skipna=False)),
-        diverged=("diverged", "sum"),
-    ).reset_index()
+    if curves:
+        axes.legend(title=plot["legend_title"] or None, ncols=2, fontsize=6, title_fontsize=6)

@@ -19,6 +19,9 @@ def draw_surface(
         label: Of the colours.
     """
     surface = table[(table["stage"] == "baseline") & (table["metric"] == "loss")]
+    axes.grid(visible=False)
+    if surface.empty:
+        return
     grid = surface.pivot(index=names[1], columns=names[0], values="value")
     mesh = axes.pcolormesh(
         grid.columns,
@@ -30,6 +33,7 @@ def draw_surface(
     )
     bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
     bar.ax.set_title(label, fontsize=7)
-    axes.set_xlim(np.min(grid.columns), np.max(grid.columns))
-    axes.set_ylim(np.min(grid.index), np.max(grid.index))
-    axes.grid(visible=False)
+    if len(grid.columns) > 1:
+        axes.set_xlim(np.min(grid.columns), np.max(grid.columns))
+    if len(grid.index) > 1:
+        axes.set_ylim(np.min(grid.index), np.max(grid.index))

@@ -11,7 +11,10 @@ from untruncated.plots.surface import draw_surface
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
-    """Draws one panel: the baseline's surface below, one path per seed above."""
+    """Draws one panel: the baseline's surface below, one path per seed above.
+
+    A path that diverges ends in a cross.
+    """
     limits = plot["low"], plot["high"]
     draw_surface(axes, table, ("theta_0", "theta_1"), limits, plot["color_label"])
     paths = table[(table["stage"] == "final") & (table["metric"] == "theta")]
@@ -23,9 +26,11 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             path = mine[mine["seed"] == seed].pivot(
                 index="trajectory_step", columns="parameter", values="value"
             )
-            xs, ys = [plot["start_x"], *path[0]], [plot["start_y"], *path[1]]
+            known = path.dropna()
+            xs, ys = [plot["start_x"], *known[0]], [plot["start_y"], *known[1]]
             axes.plot(xs, ys, color=color, linewidth=1, label=label)
-            axes.plot(xs[-1], ys[-1], "o", color=color, markersize=3)
+            end = ("o", 3) if len(known) == len(path) else ("x", 5)
+            axes.plot(xs[-1], ys[-1], end[0], color=color, markersize=end[1])
             label = None  # one entry in the legend for all seeds
     axes.plot(plot["start_x"], plot["start_y"], "*", color=BASELINE_COLOR, markersize=9)
     axes.set_xlabel(plot["x_label"])

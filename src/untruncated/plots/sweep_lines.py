@@ -13,12 +13,15 @@ from untruncated.plots.axes import (
     highest_shown,
     log_error_axis,
     mark_at_top,
+    mark_lost,
     span,
     swept_axis,
 )
+from untruncated.plots.rows import means
 from untruncated.plots.style import LINE_STYLES, Look, looks
 
 METRIC = "msre"
+CONFIGURATION = ["curve", "label", "cell", "width", "x", "flops", "parameters"]
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -28,13 +31,13 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     seeds. A point with diverged seeds is drawn as a cross at the top of the panel.
     """
     finals = table[(table["stage"] == "final") & (table["metric"] == METRIC)]
-    summary = summarise(finals)
+    summary = means(finals, CONFIGURATION)
     look = looks(list(summary["cell"].unique()))
     xs = np.sort(summary["x"].dropna().unique())
     ends = span(xs, plot["x_scale"])
     top = highest_shown(summary["mean"])
     drawn: dict[str, int] = {}
-    for curve in finals["curve"].unique():  # in the order of the experiment file
+    for index, curve in enumerate(finals["curve"].unique()):  # in the experiment file's order
         points = summary[summary["curve"] == curve]
         cell, label = points["cell"].iloc[0], points["label"].iloc[0]
         seeds = finals[(finals["curve"] == curve) & (finals["value"] <= top)]
@@ -42,6 +45,8 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         drawn[cell] = drawn.get(cell, 0) + 1
         if points["x"].isna().all():
             _draw_flat(axes, points, seeds, look[cell], label, style, ends)
+            if points["diverged"].iloc[0]:
+                mark_lost(axes, look[cell].color, index)
         else:
             _draw_line(axes, points, seeds, look[cell], label, style, top)
     draw_optimum(axes, table)
@@ -50,23 +55,6 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     swept_axis(axes, plot["x_label"], plot["x_scale"], xs)
     log_error_axis(axes)
     axes.set_ylabel(Y_LABEL)
-
-
-def summarise(finals: pd.DataFrame) -> pd.DataFrame:
-    """Mean, standard error and counts over the seeds of each configuration.
-
-    Returns:
-        One row per configuration with columns curve, label, cell, width, x, flops, parameters,
-        mean, standard_error (NaN for a single seed), seeds, diverged.
-    """
-    keys = ["curve", "label", "cell", "width", "x", "flops", "parameters"]
-    grouped = finals.groupby(keys, sort=False, dropna=False)
-    return grouped.agg(
-        mean=("value", lambda values: values.mean(skipna=False)),
-        standard_error=("value", lambda values: values.sem(skipna=False)),
-        seeds=("value", "size"),
-        diverged=("diverged", "sum"),
-    ).reset_index()
 
 
 def _draw_line(
@@ -110,9 +98,6 @@ def _draw_flat(
     mean, error = points["mean"].iloc[0], points["standard_error"].fillna(0).iloc[0]
     axes.plot(ends, [mean, mean], color=look.color, linestyle=style, label=label, zorder=3)
     axes.fill_between(ends, mean - error, mean + error, color=look.color, alpha=0.25, linewidth=0)
-    if points["diverged"].iloc[0]:
-        place = {"transform": axes.transAxes, "clip_on": False}
-        axes.plot([0.5], [0.97], "x", color=look.color, **place)
     edge = np.full(len(seeds), ends[1])
     axes.scatter(edge, seeds["value"], s=4, color=look.color, alpha=0.35, linewidths=0)
 
@@ -132,6 +117,6 @@ def _write_costs(axes: Axes, summary: pd.DataFrame, look: Mapping[str, Look]) ->
             axes.annotate(
                 text, (row.x, 0.1), rotation=90, ha="center", va="bottom", **place, **style
             )
-        else:
+        elif not row.diverged:
             place = {"xycoords": axes.get_yaxis_transform(), "xytext": (0, -2)}
             axes.annotate(text, (0.01, row.mean), ha="left", va="top", **place, **style)

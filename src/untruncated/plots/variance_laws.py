@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import swept_axis
-from untruncated.plots.rows import by_curve
+from untruncated.plots.axes import mark_at_top, set_scales, swept_axis
+from untruncated.plots.rows import by_curve, means
 from untruncated.plots.style import BASELINE_COLOR, SERIES
 
 
@@ -19,14 +19,15 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     xs = np.sort(finals["x"].unique())
     for (_, rows), look in zip(by_curve(finals), cycle(SERIES), strict=False):
         label = rows["label"].iloc[0]
-        by_x = rows.groupby(["metric", "x"], dropna=False)["value"]
-        predicted = by_x.mean()["predicted_variance"]
-        measured, error = by_x.mean()["relative_variance"], by_x.sem()["relative_variance"]
-        axes.plot(predicted.index, predicted, color=look.color, linewidth=1)
+        by_x = means(rows, ["metric", "x"]).sort_values("x")
+        predicted = by_x[by_x["metric"] == "predicted_variance"]
+        measured = by_x[by_x["metric"] == "relative_variance"]
+        axes.plot(predicted["x"], predicted["mean"], color=look.color, linewidth=1)
+        mark_at_top(axes, measured["x"][measured["diverged"] > 0], "x", look.color)
         axes.errorbar(
-            measured.index,
-            measured.to_numpy(),
-            yerr=error.fillna(0).to_numpy(),
+            measured["x"].to_numpy(),
+            measured["mean"].to_numpy(),
+            yerr=measured["standard_error"].fillna(0).to_numpy(),
             color=look.color,
             marker=look.marker,
             linestyle="",
@@ -34,10 +35,10 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             capsize=2,
             label=label,
         )
-    if plot["square"]:
+    if plot["square"] and len(xs):
         first = finals.loc[(finals["x"] == xs[0]), "value"].mean()
         square = first * (xs / xs[0]) ** 2
         axes.plot(xs, square, "--", color=BASELINE_COLOR, linewidth=0.8, label=plot["square"])
     swept_axis(axes, plot["x_label"], "log", xs)
-    axes.set_yscale("log")
+    set_scales(axes, y="log")
     axes.set_ylabel("variance / squared gradient")
