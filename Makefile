@@ -1,6 +1,7 @@
 # Needs Python 3.11–3.13, pip and make; everything else goes into .venv.
 #   make figure2               draw Figure 2 (SCALE=smoke|small|paper, CORES=all)
 #   make test                  run every test
+#   make docs                  render docs/ from docs/templates and the tables
 #   make <target>              any other target of the Snakefile: rtu_figure2, rtu_figure2a, rtu, all
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ READY := $(VENV)/ready
 
 # One Snakemake at a time.
 .NOTPARALLEL:
-.PHONY: help test lint bench lock clean
+.PHONY: help test lint bench lock docs clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -43,6 +44,10 @@ lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra cluster --extra test \
 	  --extra build --generate-hashes --no-header --quiet --output-file requirements.lock
 	$(PYTHON) .ci/environment_yml.py requirements.lock > environment.yml
+
+# A folder has this name.
+docs: $(READY)
+	"$(BIN)/snakemake" docs --cores $(CORES)
 
 clean:
 	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf results/tables results/smoke results/checkpoints logs

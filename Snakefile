@@ -1,4 +1,4 @@
-"""Walks the one-way street: experiments → runs → tables → figures.
+"""Walks the one-way street: experiments → runs → tables → figures and pages.
 
 Everything about what a figure needs stands in experiments/ and is expanded here, once, when
 Snakemake starts. The rules only say which command makes which file.
@@ -133,3 +133,33 @@ rule figure:
         "untruncated plot {wildcards.figure}{wildcards.panel} --scale {params.scale}"
         " --experiments {params.experiments:q} --tables {params.tables:q}"
         " --output {output:q} --log {log:q}"
+
+
+if PLAN.pages:
+
+    rule docs:
+        input:
+            PLAN.page_sources(),
+        output:
+            PLAN.pages,
+        log:
+            "logs/docs.log",
+        localrule: True
+        conda:
+            "environment.yml"
+        params:
+            tables=PLAN.tables_folder,
+        shell:
+            "untruncated docs --tables {params.tables:q} --log {log:q}"
+
+else:
+
+    rule docs:
+        log:
+            "logs/docs.log",
+        localrule: True
+        conda:
+            "environment.yml"
+        shell:
+            "echo 'error: docs/ is rendered from docs/templates and the results that are committed:"
+            " leave scale, results, figures and experiments as they are' | tee {log:q} >&2; exit 1"

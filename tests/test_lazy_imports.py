@@ -23,6 +23,7 @@ ALLOWED = {
     "programs": LEARNING | {"catalogue"},
     "suite": {"catalogue"},
     "plots": {"suite", "catalogue"},
+    "pages": {"plots", "suite", "catalogue"},
 }
 ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "suite": {"programs"}}
 LAZY = [

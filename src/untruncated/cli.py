@@ -1,4 +1,4 @@
-"""The command line: `untruncated run | table | plot | status | verify | show`."""
+"""The command line: `untruncated run | table | plot | docs | status | verify | show`."""
 
 import argparse
 import io
@@ -86,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
     plot.add_argument("--output", type=Path, nargs="+", required=True, help="files to write")
     plot.set_defaults(command=_plot, name="plot")
 
+    docs = commands.add_parser("docs", help="render the pages of docs/ from the tables")
+    docs.add_argument("--tables", type=Path, help="default: <results>/tables/small")
+    docs.add_argument("--templates", type=Path, default=Path("docs/templates"))
+    docs.add_argument("--output", type=Path, default=Path("docs"), help="a folder; default: docs")
+    docs.set_defaults(command=_docs, name="docs")
+
     status = commands.add_parser("status", help="list what is done, missing, diverged")
     status.add_argument("figure", nargs="?", help="e.g. figure2, rtu_figure2, rtu; default: all")
     status.set_defaults(command=_status, name="status")
@@ -102,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--output", type=Path, help="the web page; default: <environment>.html")
     show.set_defaults(command=_show, name="show")
 
-    for command in (run, table, plot, status, verify):
+    for command in (run, table, plot, docs, status, verify):
         command.add_argument(
             "--results", type=Path, help="default: results, at smoke results/smoke"
         )
@@ -110,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--experiments", type=Path, default=Path("experiments"))
     for command in (table, plot, status):
         command.add_argument("--scale", default="small")
-    for command in (run, table, plot):
+    for command in (run, table, plot, docs):
         command.add_argument("--log", type=Path, help="a file to note start, end and errors in")
     return parser
 
@@ -153,6 +159,15 @@ def _plot(options: argparse.Namespace) -> int:
 
     tables = options.tables or _results(options, options.scale) / "tables" / options.scale
     draw_figure(options.figure, options.scale, options.experiments, tables, options.output)
+    return 0
+
+
+def _docs(options: argparse.Namespace) -> int:
+    from untruncated.pages.render import write_pages
+
+    tables = options.tables or _results(options, "small") / "tables" / "small"
+    for path in write_pages(options.templates, tables, options.output):
+        print(path)
     return 0
 
 

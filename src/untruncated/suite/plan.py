@@ -14,6 +14,7 @@ from untruncated.suite.figures import SCALES, Figure
 from untruncated.suite.spec import RunSpec
 
 _EVERY_FIGURE = ("axes", "face", "figure", "rows", "style")  # modules of plots/
+TEMPLATES = "docs/templates"  # of the pages that are made from the tables
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
 
@@ -62,6 +63,24 @@ class Plan:
         names = [panel] if panel else list(panels)
         return [f"{self.tables_folder}/{figure}{name}.csv" for name in names if panels[name].points]
 
+    @property
+    def pages(self) -> list[str]:
+        """The pages of docs/, which are made at scale small from the results that are committed."""
+        committed = (default_results("small"), "figures", "experiments")
+        if (
+            self.scale != "small"
+            or (self.results, self.figures_folder, self.experiments) != committed
+        ):
+            return []
+        return [str(Path("docs") / path.name) for path in sorted(Path(TEMPLATES).glob("*.md"))]
+
+    def page_sources(self) -> list[str]:
+        """What pages are made of: templates, the tables of all figures, the modules that render."""
+        tables = [path for figure in self.figures for path in self.tables(figure, "")]
+        modules = Path(__file__).resolve().parents[1] / "pages"
+        templates = (path for path in sorted(Path(TEMPLATES).iterdir()) if path.is_file())
+        return [*map(str, templates), *tables, *map(str, sorted(modules.glob("*.py")))]
+
     def plot_modules(self, figure: str, panel: str) -> list[str]:
         """The source files that draw a figure: whoever edits one wants it drawn anew."""
         shown = self.figures[figure].panels
@@ -73,7 +92,7 @@ class Plan:
 
     def targets(self) -> dict[str, list[str]]:
         """The files that each target stands for."""
-        return {
+        files = {
             target: [
                 f"{self.figures_folder}/{self.scale}/{name}.{suffix}"
                 for name in sorted(names)
@@ -81,6 +100,7 @@ class Plan:
             ]
             for target, names in targets(self.figures).items()
         }
+        return files | {"all": [*files["all"], *self.pages]}
 
 
 def make_plan(config: Mapping[str, Any]) -> Plan:

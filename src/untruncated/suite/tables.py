@@ -91,6 +91,16 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
         SuiteError: A run is missing or damaged; a message names all that are missing.
     """
     figure, panel = split_panel(name, load_figures(experiments, scale))
+    write_panel(figure, panel, runs, output)
+
+
+def write_panel(figure: Figure, panel: Panel, runs: Path, output: Path) -> None:
+    """`write_table` for a panel that has been read from its experiment file.
+
+    Raises:
+        SuiteError: As `write_table`.
+    """
+    name, scale = f"{figure.name}{panel.name}", figure.scale
     missing = missing_runs(panel, runs)
     if missing:
         listed = "\n  ".join(missing)

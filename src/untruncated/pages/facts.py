@@ -1,0 +1,56 @@
+"""What single figures are asked for: a surface's share, exponents of costs, theory beside numbers.
+
+Each is a function of the tables, and what the template gives.
+"""
+
+import numpy as np
+
+from untruncated.pages.figures import Figures
+from untruncated.plots.scaling import exponents as fitted_exponents
+
+
+def surface_share(figures: Figures, panel: str, low: float, high: float) -> float:
+    """The share of a plane of outer parameters on which the loss is from `low` to `high`."""
+    rows = figures.table(panel)
+    values = rows.loc[(rows["stage"] == "baseline") & (rows["metric"] == "loss"), "value"]
+    return float(values.between(low, high).mean())
+
+
+def surface_least(figures: Figures, panel: str) -> float:
+    """The lowest loss of a plane of outer parameters."""
+    rows = figures.table(panel)
+    return float(
+        rows.loc[(rows["stage"] == "baseline") & (rows["metric"] == "loss"), "value"].min()
+    )
+
+
+def exponents(figures: Figures, panel: str, metric: str) -> dict[str, tuple[float, float]]:
+    """Measured and predicted exponent of a cost, by curve: the slopes that the panel shows."""
+    fits = fitted_exponents(figures.table(panel), metric)
+    return {
+        str(curve): (float(fit.measured), float(fit.predicted)) for curve, fit in fits.iterrows()
+    }
+
+
+def largest_deviation(figures: Figures, panel: str, measured: str, predicted: str) -> float:
+    """The largest relative distance of a mean over seeds from what is predicted, over a panel."""
+    return max(
+        abs(a.mean / b.mean - 1)
+        for curve in figures.curves(panel)
+        for a, b in zip(
+            figures.sweep(panel, curve, measured),
+            figures.sweep(panel, curve, predicted),
+            strict=True,
+        )
+    )
+
+
+def final_parameters(figures: Figures, panel: str, curve: str) -> np.ndarray:
+    """Where θ ends, shape (seeds, parameters)."""
+    rows = figures.table(panel)
+    rows = rows[(rows["curve"] == curve) & (rows["metric"] == "theta")]
+    last = rows[rows["trajectory_step"] == rows["trajectory_step"].max()]
+    return last.pivot(index="seed", columns="parameter", values="value").to_numpy(float)
+
+
+FACTS = (exponents, final_parameters, largest_deviation, surface_least, surface_share)
