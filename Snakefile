@@ -46,6 +46,10 @@ def tables(wildcards):
     return PLAN.tables(wildcards.figure, wildcards.panel)
 
 
+def tables_folder(wildcards):
+    return PLAN.tables_folder
+
+
 def experiment(wildcards):
     return str(PLAN.figures[wildcards.figure].source)
 
@@ -148,7 +152,7 @@ if PLAN.pages:
         conda:
             "environment.yml"
         params:
-            tables=PLAN.tables_folder,
+            tables=tables_folder,
         shell:
             "untruncated docs --tables {params.tables:q} --log {log:q}"
 

@@ -76,7 +76,7 @@ def test_one_bad_page_leaves_all_as_they_were(folders, tmp_path):
     (templates / "a.md").write_text("new\n")
     (templates / "b.md").write_text("{{ gruu }}\n")
     (tmp_path / "a.md").write_text("old\n")
-    with pytest.raises(SuiteError, match="b.md, line 1"):
+    with pytest.raises(SuiteError, match=r"b\.md, line 1"):
         write_pages(templates, tables, tmp_path)
     assert (tmp_path / "a.md").read_text() == "old\n"
 

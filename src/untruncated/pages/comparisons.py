@@ -150,9 +150,8 @@ def _welch(first: Sample, second: Sample) -> tuple[float, float]:
     sign = first.mean - second.mean
     if min(first.seeds, second.seeds) < 2:
         return math.nan, sign
-    if not np.ptp(first.values) and not np.ptp(
-        second.values
-    ):  # no spread: the statistic is 0/0 or infinite
+    if not np.ptp(first.values) and not np.ptp(second.values):
+        # without any spread the statistic is 0/0 or infinite
         return (0.0 if sign else 1.0), sign
     return float(stats.ttest_ind(first.values, second.values, equal_var=False).pvalue), sign
 
