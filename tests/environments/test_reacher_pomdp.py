@@ -13,7 +13,12 @@ import pytest
 
 from untruncated.cli import main
 from untruncated.environments.reacher_pomdp import ReacherPOMDP
-from untruncated.environments.wrappers import AutoReset, CheckActions, LastActionAndReward
+from untruncated.environments.wrappers import (
+    AutoReset,
+    CheckActions,
+    LastActionAndReward,
+    NormaliseObservations,
+)
 
 HIDDEN = np.array([4, 5, 8, 9, 10])
 SHOWN = np.array([0, 1, 2, 3, 6, 7])
@@ -91,6 +96,32 @@ def test_no_observation_depends_on_the_target_after_the_first(brax_programs):
         )
         # The reward alone tells: that is why it must not be appended.
         assert abs(shown.reward - elsewhere.reward) > 1e-4
+
+
+def test_normalised_what_is_hidden_stays_0_and_is_no_sample(brax_programs):
+    environment = NormaliseObservations(AutoReset(ReacherPOMDP(episode_length=3)))
+    shown, states = played(environment, 12)
+    first = np.arange(13) % 3 == 0
+    targets = np.stack([state.inner.inner.full_observation[4:6] for state in states])[first]
+    assert len(np.unique(targets, axis=0)) == 5
+    np.testing.assert_array_equal(shown.observation[~first][:, HIDDEN], 0)
+    # A target is shown in deviations of the targets so far, not of targets and zeros.
+    expected = [
+        (targets[i] - targets[: i + 1].mean(0)) / np.sqrt(targets[: i + 1].var(0) + 1e-8)
+        for i in range(5)
+    ]
+    np.testing.assert_allclose(shown.observation[first][:, 4:6], expected, atol=2e-3)
+    moments = states[-1].moments
+    np.testing.assert_array_equal(moments.count[HIDDEN], 5)
+    np.testing.assert_array_equal(moments.count[SHOWN], 13)
+
+
+@pytest.mark.parametrize("fidelity", ["exact", "reference"])
+def test_a_hidden_target_stays_0_under_either_normalisation(brax_programs, fidelity):
+    environment = NormaliseObservations(CheckActions(ReacherPOMDP()), fidelity)
+    shown, _ = played(environment, 3)
+    np.testing.assert_array_equal(shown.observation[1:, HIDDEN], 0)
+    assert (shown.observation[1:, SHOWN] != 0).all()
 
 
 @pytest.mark.parametrize("wrap", [lambda game: game, CheckActions], ids=["plain", "wrapped"])

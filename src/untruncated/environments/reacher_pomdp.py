@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from untruncated.environments.brax_environment import BraxEnvironment, State
 
 # Where Brax's observation tells the target: its x and y, and the way to it from the fingertip.
-TARGET = np.array([4, 5, 8, 9, 10])
+TARGET = (4, 5, 8, 9, 10)
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,7 @@ class ReacherPOMDP(BraxEnvironment):
 
     observation_size: ClassVar[int] = 11
     reward_tells_hidden: ClassVar[bool] = True
+    hidden_after_first: ClassVar[tuple[int, ...]] = TARGET
 
     @property
     def robot(self) -> str:
@@ -42,5 +42,5 @@ class ReacherPOMDP(BraxEnvironment):
         ).split(", ")
 
     def observation(self, state: State) -> Float[Array, "11"]:
-        hidden = jnp.zeros(self.observation_size, bool).at[TARGET].set(state.t > 0)
+        hidden = jnp.zeros(self.observation_size, bool).at[jnp.array(TARGET)].set(state.t > 0)
         return jnp.where(hidden, 0, state.full_observation)

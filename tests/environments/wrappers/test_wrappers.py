@@ -124,7 +124,7 @@ def test_observations_are_normalised_by_all_that_was_seen(copies):
         expected = (seen[t] - past.mean(axis=0)) / np.sqrt(past.var(axis=0) + 1e-8)
         np.testing.assert_allclose(normalised[t], expected, atol=2e-4)
     # Statistics have the shape of one observation, whatever the number of copies.
-    assert states.moments.mean.shape == states.moments.squares.shape == (40, 2)
+    assert states.moments.mean.shape == states.moments.variance.shape == (40, 2)
     last = jax.tree.map(lambda leaf: leaf[-1], states.moments)
     np.testing.assert_allclose(last.variance, seen.reshape(-1, 2).var(axis=0), rtol=1e-4)
     np.testing.assert_array_equal(scaled.reward, shown.reward)
@@ -151,7 +151,7 @@ def test_rewards_are_scaled_by_the_spread_of_discounted_returns(copies):
     for t, reward in enumerate(shown.reward):
         discounted = 0.9 * discounted + reward.astype(np.float64)
         history.append(discounted)
-        expected = reward / np.sqrt(np.var(history) + 1e-8)
+        expected = np.clip(reward / np.sqrt(np.var(history) + 1e-8), -10, 10)
         np.testing.assert_allclose(scaled.reward[t], expected, rtol=2e-4)
         discounted = np.where(shown.terminated[t] | shown.truncated[t], 0.0, discounted)
     np.testing.assert_array_equal(scaled.observation, shown.observation)
@@ -273,11 +273,173 @@ def test_a_torque_beyond_its_bound_is_an_error(torque):
         (lambda: VectorisedAutoReset(Counter(), 2, 1), "pool_per_copy must be at least 2: got 1"),
         (lambda: ScaleRewards(Counter(), 1.5), r"discount must be in \[0, 1\]: got 1.5"),
         (lambda: NormaliseObservations(Counter(), "exakt"), "'exact' or 'reference', not 'exakt'"),
+        (
+            lambda: NormaliseObservations(Counter(), clip=0.0),
+            "clip must be above 0, or None: got 0",
+        ),
+        (lambda: ScaleRewards(Counter(), clip=float("nan")), "clip must be above 0, or None: got"),
     ],
 )
 def test_bad_constants_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: AutoReset(NormaliseObservations(Counter())), "place NormaliseObservations, "),
+        (
+            lambda: AutoReset(CheckActions(ScaleRewards(Counter()))),
+            "AutoReset would start the stat",
+        ),
+        (
+            lambda: VectorisedAutoReset(EpisodeStatistics(Counter()), 2),
+            "^VectorisedAutoReset would",
+        ),
+        (lambda: LastActionAndReward(AutoReset(Counter())), "inside of AutoReset"),
+        (lambda: LastActionAndReward(VectorisedAutoReset(Counter(), 2)), "inside of AutoReset"),
+        (lambda: EpisodeStatistics(ScaleRewards(Counter())), "inside of ScaleRewards"),
+    ],
+)
+def test_an_order_that_gives_wrong_numbers_is_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_the_order_that_the_package_advises_is_taken():
+    inner = AutoReset(LastActionAndReward(Counter()))
+    outer = NormaliseObservations(ScaleRewards(EpisodeStatistics(inner)))
+    _, shown, _ = numpy_rollout(outer)
+    assert shown.observation.shape == (40, 6)
+    inner = VectorisedAutoReset(LastActionAndReward(Counter()), 2)
+    _, shown, _ = numpy_rollout(NormaliseObservations(ScaleRewards(EpisodeStatistics(inner))))
+    assert shown.observation.shape == (40, 2, 6)
+
+
+def test_what_is_normalised_is_clipped():
+    plain = AutoReset(Counter())
+    _, free, _ = numpy_rollout(NormaliseObservations(plain, clip=None))
+    _, clipped, _ = numpy_rollout(NormaliseObservations(plain, clip=0.5))
+    assert np.abs(free.observation).max() > 1
+    np.testing.assert_array_equal(clipped.observation, np.clip(free.observation, -0.5, 0.5))
+    assert NormaliseObservations(plain).clip == ScaleRewards(plain).clip == 10
+    _, free, _ = numpy_rollout(ScaleRewards(plain, clip=None))
+    # The first reward of all, over a deviation of 1e-4.
+    _, shown, _ = numpy_rollout(plain)
+    np.testing.assert_allclose(free.reward[0], 1e4 * shown.reward[0], rtol=1e-5)
+
+
+@dataclass(frozen=True)
+class Fragile(Counter):
+    """Shows and pays NaN from its second step on, and does not end, from one start in 25."""
+
+    def step(self, state, action):
+        state, shown = super().step(state, action)
+        broken = (state.start % 25 == 1) & (state.t > 1)
+        lost = jnp.where(broken, jnp.nan, 1.0)
+        return state, TimeStep(
+            shown.observation * lost,
+            shown.reward * lost,
+            shown.terminated & ~broken,
+            shown.truncated & ~broken,
+        )
+
+
+def test_a_copy_that_breaks_down_leaves_the_statistics_of_the_others_alone():
+    plain = Vectorised(AutoReset(Fragile()), 8)
+    _, raw, _ = numpy_rollout(plain)
+    broken = np.isnan(raw.reward[-1])
+    assert 0 < broken.sum() < 8
+    _, shown, states = numpy_rollout(NormaliseObservations(ScaleRewards(plain)))
+    np.testing.assert_array_equal(np.isnan(shown.reward), np.isnan(raw.reward))
+    np.testing.assert_array_equal(np.isnan(shown.observation), np.isnan(raw.observation))
+    first, _, _ = numpy_rollout(plain)
+    seen = np.concatenate([first.observation[None], raw.observation]).reshape(-1, 2)
+    finite = seen[np.isfinite(seen).all(axis=1)]
+    np.testing.assert_allclose(states.moments.variance[-1], finite.var(axis=0), rtol=1e-4)
+    np.testing.assert_array_equal(states.moments.count[-1], len(finite))
+
+
+@dataclass(frozen=True)
+class Cue:
+    """Noise, and a cue, also normal, that is shown first and hidden for two more steps."""
+
+    observation_size = 2
+    actions = 1
+    hidden_after_first: tuple[int, ...] = (1,)
+
+    def reset(self, key):
+        state = (key, jax.random.normal(key), jnp.int32(0))
+        return state, first_time_step(self.shown(state))
+
+    def shown(self, state):
+        key, cue, t = state
+        noise = jax.random.normal(jax.random.fold_in(key, t))
+        return jnp.stack([noise, jnp.where(t == 0, cue, 0.0)])
+
+    def step(self, state, action):
+        state = (*state[:2], state[2] + 1)
+        no = jnp.zeros((), bool)
+        return state, TimeStep(self.shown(state), jnp.zeros(()), state[2] == 3, no)
+
+
+RUNS, STEPS = 400, 29
+
+
+def explained(environment, when):
+    """How well a regression on one observation tells the cue: R² on runs that it was not fitted to.
+
+    `when` chooses the steps.
+    """
+    keys = jax.random.split(jax.random.key(2), RUNS)
+    first, shown, states = jax.vmap(lambda key: rollout(environment, key, STEPS))(keys)
+    seen = np.concatenate([first.observation[:, None], shown.observation], axis=1)[:, when]
+    inner = states.inner
+    while not isinstance(inner, tuple) or hasattr(inner, "_fields"):
+        inner = inner.inner
+    cues = np.asarray(inner[1])[:, np.maximum(when - 1, 0)]
+    half = RUNS // 2
+    inputs = [
+        np.column_stack([part.reshape(-1, 2), np.ones(half * len(when))])
+        for part in np.split(seen, [half])
+    ]
+    wanted = [part.reshape(-1) for part in np.split(cues, [half])]
+    weights, *_ = np.linalg.lstsq(inputs[0], wanted[0], rcond=1e-6)
+    return 1 - np.mean((inputs[1] @ weights - wanted[1]) ** 2) / wanted[1].var()
+
+
+def test_a_normalised_observation_does_not_tell_what_is_hidden():
+    times = np.arange(1, STEPS + 1)
+    hidden, shown = times[times % 3 != 0], times[(times % 3 == 0) & (times > 10)]
+    normalised = NormaliseObservations(AutoReset(Cue()))
+    assert explained(normalised, hidden) < 0.01
+    assert explained(normalised, shown) > 0.7
+    # An environment that does not say what it hides is given away.
+    assert explained(NormaliseObservations(AutoReset(Cue(()))), hidden[:6]) > 0.4
+
+
+@pytest.mark.parametrize(
+    "restarting",
+    [AutoReset, lambda game: Vectorised(AutoReset(game), 3), lambda g: VectorisedAutoReset(g, 4)],
+    ids=["one", "three", "drawn in advance"],
+)
+def test_what_is_hidden_stays_0_with_whatever_is_inside(restarting):
+    environment = restarting(LastActionAndReward(Cue()))
+    first, shown, states = numpy_rollout(NormaliseObservations(environment), steps=STEPS)
+    seen = np.concatenate([first.observation[None], shown.observation])[..., 1]
+    at_start = np.arange(STEPS + 1) % 3 == 0
+    np.testing.assert_array_equal(seen[~at_start], 0)
+    assert (seen[at_start][1:] != 0).all() and np.abs(seen).max() < 4
+    np.testing.assert_array_equal(
+        states.moments.count[-1][:2], np.array([30, 10]) * np.size(first.reward)
+    )
+
+
+def test_without_restarts_only_the_reset_shows_what_is_hidden():
+    _, shown, states = numpy_rollout(NormaliseObservations(Cue()), steps=6)
+    np.testing.assert_array_equal(shown.observation[:, 1], 0)
+    np.testing.assert_array_equal(states.moments.count[-1], [7, 1])
 
 
 def test_every_wrapper_is_exported_and_passes_on_the_sizes():

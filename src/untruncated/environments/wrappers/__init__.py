@@ -4,7 +4,8 @@ From the inside out, an agent's environment is usually
 
     NormaliseObservations(ScaleRewards(EpisodeStatistics(AutoReset(LastActionAndReward(game)))))
 
-What is inside `AutoReset` starts anew with every episode; what is outside goes on. All but
+What is inside `AutoReset` starts anew with every episode; what is outside goes on. An order that
+gives wrong numbers, or shows what is hidden, raises a ValueError. All but
 `AutoReset`, `Vectorised` and `VectorisedAutoReset` also take copies along leading axes.
 """
 

@@ -1,7 +1,7 @@
 """One episode after the other, each started by a reset of its own."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int32, PRNGKeyArray
 
 from untruncated.environments.protocol import TimeStep
 from untruncated.environments.wrappers.only_if import only_if
-from untruncated.environments.wrappers.wrapper import Wrapper
+from untruncated.environments.wrappers.wrapper import Wrapper, check_restartable
 
 
 class State(NamedTuple):
@@ -40,7 +40,15 @@ class AutoReset(Wrapper):
     That step shows the reward and the flags of the end together with the first observation of the
     next episode. Under `jax.vmap` every copy draws a reset where one copy needs it;
     `VectorisedAutoReset` draws as many as are needed.
+
+    Raises:
+        ValueError: if statistics inside would start anew with every episode.
     """
+
+    restarts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_restartable(self)
 
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
         inner, shown = self.environment.reset(jax.random.fold_in(key, 0))

@@ -1,7 +1,7 @@
 """Returns and lengths of finished episodes."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int32, PRNGKeyArray
@@ -34,8 +34,20 @@ class State(NamedTuple):
 class EpisodeStatistics(Wrapper):
     """Keeps statistics in its state and changes nothing of what is shown.
 
-    Place it outside `AutoReset`, and inside of what changes rewards.
+    It has to be outside `AutoReset`, and inside of `ScaleRewards`.
+
+    Raises:
+        ValueError: if the rewards are scaled already.
     """
+
+    outlives_episodes: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.scales_rewards:
+            raise ValueError(
+                "returns would be those of scaled rewards: place EpisodeStatistics inside of "
+                "ScaleRewards"
+            )
 
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
         inner, shown = self.environment.reset(key)

@@ -15,18 +15,24 @@ from untruncated.environments.wrappers.wrapper import Wrapper
 class LastActionAndReward(Wrapper):
     """Appends the action, one-hot if it is discrete, then the reward; all zeros after a reset.
 
-    Place it inside `AutoReset`, or a first observation will show how the last episode ended.
+    It has to be inside `AutoReset`, or a first observation would show how the last episode ended.
 
     Attributes:
         reward: whether to append the reward as well.
 
     Raises:
-        ValueError: if the reward is to be appended but would give away what is hidden.
+        ValueError: if the reward is to be appended but would give away what is hidden, or if
+            `AutoReset` is inside.
     """
 
     reward: bool = True
 
     def __post_init__(self) -> None:
+        if self.restarts:
+            raise ValueError(
+                "a first observation would show how the last episode ended: place "
+                "LastActionAndReward inside of AutoReset"
+            )
         if self.reward and self.reward_tells_hidden:
             raise ValueError(
                 "this environment's reward tells what its observation hides: append the action "

@@ -1,7 +1,7 @@
 """Copies side by side, each restarted when its episode ends, from resets drawn in advance."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 from untruncated.environments.protocol import TimeStep
 from untruncated.environments.wrappers.only_if import only_if
 from untruncated.environments.wrappers.vectorised import Vectorised
+from untruncated.environments.wrappers.wrapper import check_restartable
 
 
 class State(NamedTuple):
@@ -44,13 +45,17 @@ class VectorisedAutoReset(Vectorised):
         pool_per_copy: resets drawn at once, as a multiple of `copies`; at least 2.
 
     Raises:
-        ValueError: if `pool_per_copy` is too small, or if the environment repeats its first start.
+        ValueError: if `pool_per_copy` is too small, if the environment repeats its first start, or
+            if statistics inside would start anew with every episode.
     """
 
     pool_per_copy: int = 4
 
+    restarts: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_restartable(self)
         if self.pool_per_copy < 2:
             raise ValueError(f"pool_per_copy must be at least 2: got {self.pool_per_copy}")
         if self.repeats_first_start:
