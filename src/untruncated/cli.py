@@ -155,6 +155,9 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _plot(options: argparse.Namespace) -> int:
+    from untruncated.suite.matplotlib_settings import ignore_users_settings
+
+    ignore_users_settings()
     from untruncated.plots.figure import draw_figure
 
     tables = options.tables or _results(options, options.scale) / "tables" / options.scale

@@ -24,7 +24,8 @@ class Field:
     """One field of a component: type, default and allowed values.
 
     A field equal to its default is left out of a run's canonical form, so a default must never
-    change: give a new meaning a new name or raise the component's `semantics`.
+    change: give a new meaning a new name or raise the component's `semantics`. A text that is
+    `drawn` stands in a figure.
     """
 
     type: type
@@ -36,6 +37,7 @@ class Field:
     above: float | None = None
     multiple_of: int | None = None
     nullable: bool = False
+    drawn: bool = False
     meaning: str = ""
 
     def coerce(self, value: Any, where: str) -> Any:

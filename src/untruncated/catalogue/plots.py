@@ -21,9 +21,9 @@ class PlotEntry(Entry):
 
 
 _SURFACE = {
-    "x_label": Field(str, meaning="the first coordinate"),
-    "y_label": Field(str, meaning="the second coordinate"),
-    "color_label": Field(str),
+    "x_label": Field(str, meaning="the first coordinate", drawn=True),
+    "y_label": Field(str, meaning="the second coordinate", drawn=True),
+    "color_label": Field(str, drawn=True),
     "low": Field(float, meaning="lower end of the colours"),
     "high": Field(float, meaning="upper end of the colours"),
 }
@@ -34,7 +34,7 @@ PLOTS: dict[str, PlotEntry] = {
         "untruncated.plots.sweep_lines:draw",
         {
             "x": Field(str, meaning="a sweep variable, flops or parameters"),
-            "x_label": Field(str),
+            "x_label": Field(str, drawn=True),
             "x_scale": _SCALE,
             "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
         },
@@ -43,7 +43,7 @@ PLOTS: dict[str, PlotEntry] = {
     ),
     "step_sizes": PlotEntry(
         "untruncated.plots.step_sizes:draw",
-        {"legend_title": Field(str, "", meaning="what the curves' labels are")},
+        {"legend_title": Field(str, "", drawn=True, meaning="what the curves' labels are")},
         stages=("tuning",),
         marks="Markers: mean over seeds; bars: ±1 standard error; ×: a seed diverged; "
         "△: above the panel.",
@@ -53,8 +53,8 @@ PLOTS: dict[str, PlotEntry] = {
         "untruncated.plots.learning_curves:draw",
         {
             "metric": Field(str, meaning="a metric with a value at each of many steps"),
-            "x_label": Field(str),
-            "y_label": Field(str),
+            "x_label": Field(str, drawn=True),
+            "y_label": Field(str, drawn=True),
             "reference": Field(float, None, nullable=True, meaning="a dashed line at this height"),
             "counts": Field(
                 str,
@@ -109,8 +109,10 @@ PLOTS: dict[str, PlotEntry] = {
         "untruncated.plots.variance_laws:draw",
         {
             "x": Field(str, meaning="a sweep variable"),
-            "x_label": Field(str),
-            "square": Field(str, "", meaning="label of a line that grows as x²; none if empty"),
+            "x_label": Field(str, drawn=True),
+            "square": Field(
+                str, "", meaning="label of a line that grows as x²; none if empty", drawn=True
+            ),
         },
         marks="Markers: mean over seeds; bars: ±1 standard error.",
     ),
@@ -119,7 +121,7 @@ PLOTS: dict[str, PlotEntry] = {
         "untruncated.plots.scaling:draw",
         {
             "x": Field(str, meaning="a sweep variable"),
-            "x_label": Field(str),
+            "x_label": Field(str, drawn=True),
             "metric": Field(str, choices=("seconds", "bytes")),
         },
         marks="Markers: median of the rounds; bars: from the first to the third quartile; in the "
@@ -129,7 +131,11 @@ PLOTS: dict[str, PlotEntry] = {
     "estimator_traits": PlotEntry("untruncated.plots.estimator_traits:draw", stages=()),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",
-        {"x": Field(str, meaning="a sweep variable"), "x_label": Field(str), "x_scale": _SCALE},
+        {
+            "x": Field(str, meaning="a sweep variable"),
+            "x_label": Field(str, drawn=True),
+            "x_scale": _SCALE,
+        },
         marks="Markers: median of the rounds; bars: from the first to the third quartile.",
     ),
     "three_state_mdp": PlotEntry("untruncated.plots.three_state_mdp:draw", stages=()),

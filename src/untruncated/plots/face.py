@@ -1,11 +1,17 @@
 """What stands below a figure's panels: scale, length, seeds, tuning, marks, fidelity, machine."""
 
+import textwrap
 from collections.abc import Iterable
 
 import pandas as pd
 
 from untruncated.catalogue import lookup
 from untruncated.suite.figures import Figure, Panel
+from untruncated.suite.texts import MATHEMATICS
+
+# Where lines break, out of sight of what breaks them.
+_KEPT = {ord(" "): "\ue000", ord("-"): "\ue001"}
+_GIVEN_BACK = {0xE000: " ", 0xE001: "-"}
 
 
 def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame]) -> str:
@@ -17,8 +23,16 @@ def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame
             lookup("plot", panel.plot["name"], "plot").marks.format_map(panel.plot)
             for panel in panels
         ]
-        parts += [_scale(figure, rows), *dict.fromkeys(marks), _edges(rows), *_circumstances(rows)]
+        parts += [_scale(figure, rows), *dict.fromkeys(marks), _lost(rows, marks), _edges(rows)]
+        parts += _circumstances(rows)
     return " ".join(part for part in parts if part)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` characters; mathematics stays in one line."""
+    kept = MATHEMATICS.sub(lambda found: found[0].translate(_KEPT), text)
+    lines = textwrap.wrap(kept, width, break_long_words=False)
+    return [line.translate(_GIVEN_BACK) for line in lines]
 
 
 def _scale(figure: Figure, rows: pd.DataFrame) -> str:
@@ -42,8 +56,14 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
 
 def _tuning_seeds(tuning: pd.DataFrame) -> str:
     """How many; more where fewer leave open which step size is best."""
-    counts = sorted(set(tuning.groupby("run")["seed"].nunique()))
+    counts = sorted(set(tuning.groupby("run", dropna=False)["seed"].nunique()))
     return " or ".join(str(count) for count in counts)
+
+
+def _lost(rows: pd.DataFrame, marks: Iterable[str]) -> str:
+    """What a cross is, where there is one and no plot says so whether there is one or not."""
+    lost = rows.loc[rows["stage"] == "final", "diverged"].any()
+    return "×: a seed diverged." if lost and not any("×" in text for text in marks) else ""
 
 
 def _edges(rows: pd.DataFrame) -> str:
@@ -54,7 +74,7 @@ def _edges(rows: pd.DataFrame) -> str:
 
 def _circumstances(rows: pd.DataFrame) -> list[str]:
     timed = rows[rows["repeat"].notna()]
-    machines = [name for name in timed["machine"].unique() if name]
+    machines = [name.replace("$", r"\$") for name in timed["machine"].unique() if name]
     fidelity = [name for name in rows["fidelity"].unique() if name]
     return [
         f"Measured on {', '.join(machines)}." if machines else "",

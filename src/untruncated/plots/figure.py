@@ -1,6 +1,5 @@
 """Lays out a figure's panels, says on its face what it shows, and writes it as PDF and PNG."""
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.plots.face import face
+from untruncated.plots.face import face, wrapped
 from untruncated.plots.style import styled
 from untruncated.suite.commands import rebuild_table
 from untruncated.suite.errors import SpecError, SuiteError
@@ -86,7 +85,7 @@ def _draw(figure: Figure, panels: list[Panel], tables: dict[str, pd.DataFrame]) 
     rows = -(-len(panels) // columns)
     panel_width = PANEL_WIDTH if columns > 1 else LONE_PANEL_WIDTH
     width, height = panel_width * columns, PANEL_HEIGHT * rows
-    caption = textwrap.wrap(face(figure, panels, tables), width=int(CHARACTERS_PER_INCH * width))
+    caption = wrapped(face(figure, panels, tables), int(CHARACTERS_PER_INCH * width))
     legend_columns = 5 if columns > 1 else 3
     curves = _shared_labels(panels)
     below = LINE_HEIGHT * (len(caption) + 1)

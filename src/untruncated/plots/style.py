@@ -22,6 +22,7 @@ SETTINGS = {
     "axes.spines.top": False,
     "axes.titlesize": 9,
     "figure.dpi": 150,
+    "font.family": "DejaVu Sans",
     "font.size": 9,
     "grid.alpha": 0.3,
     "grid.linewidth": 0.5,
@@ -90,5 +91,7 @@ def shades(count: int) -> list[tuple]:
 @contextmanager
 def styled() -> Iterator[None]:
     """Applies the house style to what is drawn inside."""
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # not what a matplotlibrc or an earlier figure has set
+        matplotlib.rcParams.update(SETTINGS)
         yield

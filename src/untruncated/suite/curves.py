@@ -12,6 +12,7 @@ from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.figures import Point
 from untruncated.suite.results import canonical_json
 from untruncated.suite.spec import RunSpec, resolve_run, seed_block
+from untruncated.suite.texts import figure_text
 from untruncated.suite.widths import component, flops, parameters, resolve_width, with_window
 
 # What a run may say besides its steps, seeds and step sizes. Files say it for a whole figure, a
@@ -111,9 +112,11 @@ def curve_points(curve: str, raw: Mapping[str, Any], where: str, setting: Settin
     """
     setting = setting.within(raw)
     label = Field(str).coerce(raw.get("label", curve), f"{where}.label")
-    return [
+    points = [
         _point(curve, label, sweep, where, setting) for sweep in _sweep(raw, where, setting.scale)
     ]
+    text = figure_text(label, points, f"{where}.label", in_legend=True)
+    return [replace(point, label=text) for point in points]
 
 
 def _sweep(raw: Mapping[str, Any], where: str, scale: Scale) -> Iterator[dict[str, Any]]:

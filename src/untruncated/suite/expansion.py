@@ -19,6 +19,7 @@ from untruncated.suite.errors import SpecError
 from untruncated.suite.figures import SCALES, Figure, Panel, Point
 from untruncated.suite.reading import mapping, read_yaml, texts
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolve_run
+from untruncated.suite.texts import drawable, figure_text, filled, run_values
 from untruncated.suite.widths import component
 
 _FIGURE_KEYS = ("paper", "title", "caption", "shared", "seeds", "scales", "panels", "claims")
@@ -98,11 +99,13 @@ class _Expansion:
             )
         shown = self._gathered([self.panel(name) for name in self._shown(panels)])
         self._check_ten_tuning_seeds(shown)
+        points = [point for panel in shown.values() for point in panel.points]
+        caption = Field(str).coerce(self.raw.get("caption", ""), "caption")
         return Figure(
             name=f"{paper}_{self.path.stem}",
             paper=paper,
-            title=Field(str).coerce(self.raw["title"], "title"),
-            caption=Field(str).coerce(self.raw.get("caption", ""), "caption"),
+            title=figure_text(Field(str).coerce(self.raw["title"], "title"), points, "title"),
+            caption=figure_text(" ".join(caption.split()), points, "caption"),
             scale=self.scale_name,
             source=self.path,
             panels=shown,
@@ -202,7 +205,14 @@ class _Expansion:
         if "x" in plot:
             _check_x(plot["x"], points, where)
         label, baselines = self._baseline(raw, f"{where}.baseline")
+        label = figure_text(label, points, f"{where}.baseline.label", in_legend=True)
         title = Field(str).coerce(raw["title"], f"{where}.title")
+        title = figure_text(title, points, f"{where}.title")
+        plot |= {
+            key: figure_text(plot[key], points, f"{where}.plot.{key}")
+            for key, field in entry.fields.items()
+            if field.drawn
+        }
         return Panel(name, title, plot, points, label, baselines)
 
     def _gathered(self, panels: list[Panel]) -> dict[str, Panel]:
@@ -228,6 +238,9 @@ class _Expansion:
         curves = mapping(raw.get("curves"), f"{where}.curves")
         if not curves:
             raise CatalogueError(f"{where}.curves", "has no curve")
+        for curve in curves:
+            if not str(curve).isprintable():
+                raise CatalogueError(f"{where}.curves", f"{curve!a} cannot be printed")
         return [
             point
             for curve, fields in curves.items()
@@ -316,14 +329,8 @@ def _check_x(x: str, points: list[Point], where: str) -> None:
 
 def _relabelled(point: Point, label: str, stages: tuple[str, ...], where: str) -> Point:
     """The point as another panel shows it, under a label that may name its fields."""
-    cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
-    values = {**credit, **cell, "label": point.label}
-    try:
-        text = label.format_map(values)
-    except (LookupError, ValueError, AttributeError, TypeError) as error:
-        raise CatalogueError(
-            where, f"{label!r} names a field that {point.configuration!r} lacks: {error}"
-        ) from error
+    values = {**run_values([point]), "label": [point.label]}
+    text = drawable(filled(label, values, where), where, in_legend=True)
     finals = point.finals if "final" in stages else []
     return replace(point, curve=text, label=text, finals=finals)
 
