@@ -1,11 +1,17 @@
 """A figure's face says what it shows, its files are the same each time, and errors are clear."""
 
+import os
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
+import matplotlib
 import pandas as pd
 import pytest
 
-from untruncated.plots.figure import draw_figure, face
+from untruncated.plots.face import face, wrapped
+from untruncated.plots.figure import draw_figure
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.expansion import load_figure
 from untruncated.suite.tables import COLUMNS, KINDS, read_table
@@ -79,6 +85,71 @@ def test_the_same_table_gives_the_same_files(tables, tmp_path):
     assert one_pdf == two_pdf
     assert one_png.startswith(b"\x89PNG")
     assert one_pdf.startswith(b"%PDF")
+
+
+USERS = "text.usetex: true\nsavefig.bbox: tight\nsavefig.dpi: 50\nfont.family: serif\n"
+USERS += "axes.facecolor: black\nsavefig.transparent: true\nbackend: svg\nno setting at all\n"
+
+
+def test_a_users_settings_change_nothing(tables, tmp_path, monkeypatch):
+    outputs = [tmp_path / f"{name}.png" for name in ("plain", "set")]
+    draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, outputs[:1])
+    for line in USERS.splitlines()[:-2]:
+        name, value = line.split(": ")
+        monkeypatch.setitem(matplotlib.rcParams, name, value)
+    draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, outputs[1:])
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert matplotlib.rcParams["savefig.dpi"] == 50.0
+
+
+def test_a_users_files_and_variables_change_nothing(tmp_path):
+    (tmp_path / "matplotlibrc").write_text(USERS)
+    users = {"MPLBACKEND": "foo", "SOURCE_DATE_EPOCH": "x"}
+    users["MATPLOTLIBRC"] = str(tmp_path / "matplotlibrc")
+    drawn = []
+    for name, more in (("plain", {}), ("set", users)):
+        files = [str(tmp_path / f"{name}{suffix}") for suffix in (".png", ".pdf")]
+        command = ["plot", "rtu_figure7", "--experiments", str(EXPERIMENTS), "--output", *files]
+        done = subprocess.run(
+            [sys.executable, "-m", "untruncated.cli", *command],
+            env={**os.environ, **more},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        drawn.append([Path(file).read_bytes() for file in files])
+    assert drawn[0] == drawn[1]
+
+
+def test_a_caption_breaks_its_lines_outside_of_mathematics():
+    text = r"The error falls as $\frac{1}{T} - x y z$ where T is long, and $a$ is one."
+    lines = wrapped(text, 24)
+    assert " ".join(lines) == text
+    assert r"$\frac{1}{T} - x y z$" in lines[1]
+    assert all(line.count("$") % 2 == 0 for line in lines)
+    plain = "step-size sensitivity of the parameterisations " * 5
+    assert wrapped(plain, 30) == textwrap.wrap(plain, 30)
+
+
+def test_crosses_are_explained_where_there_are_some(tables):
+    figure = load_figure(EXPERIMENTS / "pes" / "figure4.yaml", "small")
+    rows = read_table(tables / "rtu_figure2a.csv")
+    explained = "×: a seed diverged."
+    panels = [figure.panels["a"]]
+    assert explained not in face(figure, panels, {"a": rows})
+    lost = rows.assign(diverged=rows["seed"] == 1003)
+    assert explained in face(figure, panels, {"a": lost})
+    # this plot says so always
+    of_sweep = load_figure(EXPERIMENTS / "rtu" / "figure2.yaml", "small")
+    assert explained not in face(of_sweep, [of_sweep.panels["a"]], {"a": lost})
+
+
+def test_a_processors_name_is_no_mathematics(tables):
+    figure = load_figure(EXPERIMENTS / "rtu" / "figure3.yaml", "small")
+    rows = read_table(tables / "rtu_figure2a.csv").assign(machine="CPU $x_{$", repeat=1)
+    assert r"Measured on CPU \$x_{\$." in face(figure, [figure.panels["a"]], {"a": rows})
 
 
 def test_a_missing_table_and_an_unknown_figure_are_named(tables, tmp_path):
