@@ -108,13 +108,35 @@ def test_truncated_es_has_the_bias_of_truncated_bptt(truncation, influence):
 
 
 @pytest.mark.parametrize("estimator", [UnrolledRTRL(), UORO()])
-def test_a_state_with_whole_numbers_is_refused(estimator):
-    class Counting(InfluenceBalancing):
+def test_a_complex_state_is_refused(estimator):
+    class Complex(InfluenceBalancing):
         def initial_state(self, key):
-            return super().initial_state(key), jnp.zeros((), jnp.int32)
+            return super().initial_state(key) + 0j
 
-    with pytest.raises(ValueError, match="holds int32; use another"):
-        estimator.init(Counting(), jnp.zeros(()), KEY)
+    with pytest.raises(ValueError, match="holds complex128; use another"):
+        estimator.init(Complex(), jnp.zeros(()), KEY)
+
+
+@pytest.mark.parametrize("estimator", [UnrolledRTRL(), UORO(), UORO("reference")])
+def test_data_in_the_state_changes_no_number(noisy_system, run_estimator, estimator):
+    """Whole numbers, truth values and keys go on from step to step, and draw no noise."""
+
+    class WithData(noisy_system):
+        def initial_state(self, key):
+            return super().initial_state(key), (jnp.int32(5), jnp.array([True, False]), key)
+
+        def unroll_step(self, theta, state, t, key):
+            numbers, (count, flags, own) = state
+            numbers, loss = super().unroll_step(theta, numbers, t, key)
+            loss = jnp.where(count == 5 + t, loss, jnp.nan)  # what the data says counts
+            return (numbers, (count + 1, ~flags, own)), loss
+
+    keys = jax.random.split(KEY, 9)  # into the second inner problem
+    theta = noisy_system(7).initial_theta(jax.random.key(1))
+    plain, _ = run_estimator(noisy_system(7), estimator, theta, KEY, keys)
+    with_data, after = run_estimator(WithData(7), estimator, theta, KEY, keys)
+    np.testing.assert_allclose(with_data, plain, rtol=1e-12)
+    assert after.state[1][0] == 7 and after.state[1][1].tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

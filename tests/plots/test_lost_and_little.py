@@ -107,6 +107,12 @@ CASES = {
         stage="tuning",
         each_x=True,
     ),
+    "tuned_sweep": Case(
+        lambda x, seed: swept("loss", x, seed, step_size=0.1),
+        {"x_label": "σ", "metric": "loss", "steps": 10},
+        stage="tuning",
+        each_x=True,
+    ),
     "learning_curves": Case(curve, CURVE, each_seed=True),
     "errors_and_operations": Case(curve, {"steps": 10}, each_seed=True),
     "surface_paths": Case(

@@ -366,6 +366,7 @@ UNROLLED = {
             "plot": {"name": "errors_and_operations", "steps": 100},
             "curves": {
                 "tuned": {"estimator": "rtrl"},
+                "whole": {"estimator": {"name": "full_es", "particles": 2, "sigma": 0.1}},
                 "given": {
                     "estimator": {"name": "pes", "particles": 4, "sigma": 0.1, "truncation": 5},
                     "step_sizes": [3e-3],
@@ -387,16 +388,49 @@ def test_a_curve_may_give_its_step_sizes_or_name_another_program(tmp_path):
     path = tmp_path / "pes" / "figure9.yaml"
     path.parent.mkdir()
     path.write_text(yaml.safe_dump(UNROLLED))
-    given, online, tuned = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
+    given, online, tuned, whole = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
     assert tuned.tuning.fields["step_sizes"] == [1e-3, 1e-2]
     assert [run.fields["tuning"] for run in tuned.finals] == [tuned.tuning.hash] * 2
     assert given.tuning is None and len(given.finals) == 2
     assert given.finals[0].fields["step_sizes"] == [3e-3]
     assert online.tuning.fields["program"] == "online_prediction"
     assert "problem" not in online.tuning.fields
-    # a budget of particle steps: 1000 / (1 × 1), 1000 / (4 × 5), and steps of one learner
-    steps = [point.finals[0].fields["steps"] for point in (tuned, given, online)]
-    assert steps == [1000, 50, 1000]
+    # a budget of particle steps: 1000 / (1 × 1), 1000 / (4 × 5), steps of one learner; an iteration
+    # that unrolls two whole inner problems of 100 steps would be made 5 times, and 10 is the least
+    steps = [point.finals[0].fields["steps"] for point in (tuned, given, online, whole)]
+    assert steps == [1000, 50, 1000, 10]
+
+
+def test_an_iteration_over_whole_inner_problems_costs_all_their_steps(tmp_path):
+    tree = copy.deepcopy(UNROLLED)
+    for scale in tree["scales"].values():
+        scale["particle_steps"] = 8000
+    path = tmp_path / "pes" / "figure9.yaml"
+    path.parent.mkdir()
+    curves = tree["panels"]["a"]["curves"]
+    curves["bptt"] = {"estimator": "bptt"}
+    path.write_text(yaml.safe_dump(tree))
+    points = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
+    steps = {point.curve: point.finals[0].fields["steps"] for point in points}
+    assert steps["bptt"] == 80 and steps["whole"] == 40  # 8000 / 100, 8000 / (2 × 100)
+
+
+def test_a_list_may_hold_fractions_but_no_zero(tmp_path):
+    tree = copy.deepcopy(UNROLLED)
+    for scale in tree["scales"].values():
+        scale["lists"] = {"sigmas": [0.1, 1], "widths": [2.0, 4]}
+    swept = {"name": "pes", "particles": 4, "sigma": "$sigma", "truncation": 5}
+    tree["panels"]["a"]["curves"] = {"pes": {"estimator": swept, "sweep": {"sigma": "sigmas"}}}
+    path = tmp_path / "pes" / "figure9.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(tree))
+    points = load_figures(tmp_path, "small")["pes_figure9"].panels["a"].points
+    assert [point.fields["estimator"]["sigma"] for point in points] == [0.1, 1.0]
+    for bad in ([0.1, 0], [0.1, -1], [0.1, "x"], [0, 1], []):
+        tree["scales"]["small"]["lists"]["sigmas"] = bad
+        path.write_text(yaml.safe_dump(tree))
+        with pytest.raises(SpecError, match=r"scales\.small\.lists\.sigmas"):
+            load_figures(tmp_path, "small")
 
 
 def test_swept_fields_of_what_is_shared_stand_in_a_configurations_name(tmp_path):

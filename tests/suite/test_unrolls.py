@@ -89,6 +89,10 @@ def test_golden_names(name):
             },
             "estimator 'cell_traces' needs a cell with traces",
         ),
+        (
+            {"problem": {"name": "return_prediction", "horizon": 1000, "recorded": 999}},
+            "problem.recorded: must be at least 1000, the steps of an inner problem, not 999",
+        ),
         ({"optimiser": "adamw"}, r"optimiser.name: unknown value 'adamw' \(did you mean 'adam'"),
         ({"steps": 15}, "steps: must be a multiple of 10"),
     ],

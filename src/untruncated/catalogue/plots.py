@@ -49,6 +49,18 @@ PLOTS: dict[str, PlotEntry] = {
         "△: above the panel.",
         shares_legend=False,
     ),
+    "tuned_sweep": PlotEntry(
+        "untruncated.plots.tuned_sweep:draw",
+        {
+            "x": Field(str, meaning="a sweep variable"),
+            "x_label": Field(str),
+            "metric": Field(str, meaning="what step sizes are chosen by"),
+            "steps": Field(int, minimum=1, meaning="that the metric is the sum of"),
+        },
+        stages=("tuning",),
+        marks="Markers: mean over seeds at the best step size; bars: ±1 standard error; △: above "
+        "the panel; ×: a seed diverged at every step size.",
+    ),
     "learning_curves": PlotEntry(
         "untruncated.plots.learning_curves:draw",
         {

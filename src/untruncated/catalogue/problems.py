@@ -85,6 +85,13 @@ PROBLEMS: dict[str, ProblemEntry] = {
             "horizon": _horizon(100_000),
             "stream_seed": Field(int, 0, minimum=0, maximum=2**31 - 1, meaning="draws the stream"),
             "unroll_loss": _unroll_loss("sum"),
+            "recorded": Field(
+                int,
+                None,
+                minimum=1,
+                nullable=True,
+                meaning="steps of the stream, of which an inner problem has a part; T if null",
+            ),
         },
         cell=lambda fields: fields["cell"],
     ),

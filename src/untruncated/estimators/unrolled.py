@@ -41,6 +41,30 @@ class UnrollEstimator(Protocol):
         """Steps that a call takes the inner problem ahead."""
 
 
+def split_state(state: "State") -> tuple["State", "State"]:
+    """The numbers of a state, which are its floating-point leaves, and its data: all others.
+
+    Data, such as the place in a recording, carries no derivative. Either part has None in the other
+    one's places.
+    """
+
+    def is_number(leaf: Array) -> bool:
+        return jnp.issubdtype(leaf.dtype, jnp.floating)
+
+    numbers = jax.tree.map(lambda leaf: leaf if is_number(leaf) else None, state)
+    return numbers, jax.tree.map(lambda leaf: None if is_number(leaf) else leaf, state)
+
+
+def join_state(numbers: "State", data: "State") -> "State":
+    """The state that `split_state` took apart."""
+    return jax.tree.map(
+        lambda number, leaf: leaf if number is None else number,
+        numbers,
+        data,
+        is_leaf=lambda leaf: leaf is None,
+    )
+
+
 class Clock(NamedTuple):
     """Steps done of the present inner problem, and the number of steps at which it ends."""
 

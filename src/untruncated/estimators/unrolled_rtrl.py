@@ -14,7 +14,9 @@ from untruncated.estimators.unrolled import (
     advance,
     check_differentiable,
     ends,
+    join_state,
     split_key,
+    split_state,
     start_clock,
 )
 
@@ -23,26 +25,35 @@ if TYPE_CHECKING:
 
 
 class FlatStep(NamedTuple):
-    """A step from flat parameters and state to flat state and loss, and where it starts from."""
+    """A step from flat parameters and state to flat state and loss, and where it starts from.
 
-    transition: Callable[[Array, Array], tuple[Array, Array]]
+    The state is flat without its data, which a step returns besides; `whole` puts them together.
+    """
+
+    transition: Callable[[Array, Array], tuple[tuple[Array, Array], Any]]
     theta: Float[Array, " parameters"]
     state: Float[Array, " state"]
+    whole: Callable[[Array, Any], "State"]
 
 
 def check_flat(problem: "Problem", state: "State", estimator: object) -> None:
-    """Raises a ValueError unless the problem has derivatives, with respect to its whole state."""
+    """Raises a ValueError unless the problem has derivatives, with respect to a real state."""
     check_differentiable(problem, estimator)
     others = {
         str(leaf.dtype)
         for leaf in jax.tree.leaves(state)
-        if not jnp.issubdtype(leaf.dtype, jnp.floating)
+        if jnp.issubdtype(leaf.dtype, jnp.complexfloating)
     }
     if others:
         raise ValueError(
-            f"{type(estimator).__name__} differentiates the whole state, and that of {problem} "
-            f"holds {', '.join(sorted(others))}; use another estimator"
+            f"{type(estimator).__name__} differentiates a state of real numbers, and that of "
+            f"{problem} holds {', '.join(sorted(others))}; use another estimator"
         )
+
+
+def flat_state(state: "State") -> Float[Array, " state"]:
+    """The numbers of the state, one after the other."""
+    return ravel_pytree(split_state(state)[0])[0]
 
 
 def flat_step(
@@ -50,16 +61,20 @@ def flat_step(
 ) -> FlatStep:
     """The step that an unroll of one step with the same data key makes."""
     flat_theta, unflatten_theta = ravel_pytree(theta)
-    flat_state, unflatten_state = ravel_pytree(state)
+    numbers, data = split_state(state)
+    flat, unflatten_state = ravel_pytree(numbers)
     key = jax.random.split(key, 1)[0]
 
-    def transition(flat_theta: Array, flat_state: Array) -> tuple[Array, Array]:
-        state, loss = problem.unroll_step(
-            unflatten_theta(flat_theta), unflatten_state(flat_state), clock.t, key
-        )
-        return ravel_pytree(state)[0], loss
+    def whole(flat: Array, data: Any) -> "State":
+        return join_state(unflatten_state(flat), data)
 
-    return FlatStep(transition, flat_theta, flat_state)
+    def transition(flat_theta: Array, flat: Array) -> tuple[tuple[Array, Array], Any]:
+        state, loss = problem.unroll_step(
+            unflatten_theta(flat_theta), whole(flat, data), clock.t, key
+        )
+        return (flat_state(state), loss), split_state(state)[1]
+
+    return FlatStep(transition, flat_theta, flat, whole)
 
 
 class Sensitivity(NamedTuple):
@@ -78,32 +93,32 @@ class UnrolledRTRL:
     H and F are the derivatives of the next state with respect to the state and to θ, and L is the
     loss after the step as a function of the state before it. Exact while θ does not change. With S
     numbers of state and P parameters a step costs S² P, and S or P steps there and back, whichever
-    are fewer.
+    are fewer. S is without the state's data.
     """
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Sensitivity:
         state = problem.initial_state(split_key(key).start)
         check_flat(problem, state, self)
-        flat_theta, flat_state = ravel_pytree(theta)[0], ravel_pytree(state)[0]
-        jacobian = jnp.zeros((flat_state.size, flat_theta.size), flat_theta.dtype)
+        flat_theta = ravel_pytree(theta)[0]
+        jacobian = jnp.zeros((flat_state(state).size, flat_theta.size), flat_theta.dtype)
         return Sensitivity(start_clock(problem), state, jacobian, jnp.zeros_like(flat_theta))
 
     def step(
         self, problem: "Problem", theta: "Theta", state: Sensitivity, key: PRNGKeyArray
     ) -> tuple["Theta", Sensitivity]:
         keys = split_key(key)
-        transition, flat_theta, flat_state = flat_step(
+        transition, flat_theta, flat, whole = flat_step(
             problem, theta, state.state, state.clock, keys.data
         )
 
-        def both(flat_theta: Array, flat_state: Array) -> tuple[tuple, Array]:
-            after = transition(flat_theta, flat_state)
-            return after, after[0]
+        def both(flat_theta: Array, flat: Array) -> tuple[tuple, tuple]:
+            (after, loss), data = transition(flat_theta, flat)
+            return (after, loss), (after, data)
 
         # Reverse mode differentiates every number of the state once, forward mode every parameter.
-        jacobian = jax.jacrev if flat_theta.size > flat_state.size else jax.jacfwd
+        jacobian = jax.jacrev if flat_theta.size > flat.size else jax.jacfwd
         ((f, h), (loss_theta, loss_state)), after = jacobian(both, (0, 1), has_aux=True)(
-            flat_theta, flat_state
+            flat_theta, flat
         )
         gradient = loss_state @ state.jacobian + loss_theta
         ended, _ = ends(state.clock, 1)
@@ -113,7 +128,7 @@ class UnrolledRTRL:
             jax.tree.map(
                 lambda new, old: jnp.where(ended, new, old),
                 fresh,
-                ravel_pytree(state.state)[1](after),
+                whole(*after),
             ),
             jnp.where(ended, 0.0, h @ state.jacobian + f),
             jnp.where(ended, 0.0, gradient),

@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.estimators.unrolled import FIDELITIES, Clock, advance, ends, split_key, start_clock
-from untruncated.estimators.unrolled_rtrl import check_flat, flat_step
+from untruncated.estimators.unrolled_rtrl import check_flat, flat_state, flat_step
 
 if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, Theta
@@ -37,6 +37,7 @@ class RankOne(NamedTuple):
 class UORO:
     """G ≈ s̃ θ̃ᵀ with s̃' = ρ₀ H s̃ + ρ₁ ν and θ̃' = θ̃/ρ₀ + Fᵀν/ρ₁, ν random signs, for every step.
 
+    The signs are those of the state's numbers; its data has no part in this.
     The gradient uses the vectors before the update. With `fidelity` "exact", H s̃ is a
     forward-mode derivative. With "reference", it is the finite difference with a step of 1e-7 of
     the paper's public code, whose rounding errors in float32 are as large as the result.
@@ -52,30 +53,30 @@ class UORO:
         state = problem.initial_state(split_key(key).start)
         check_flat(problem, state, self)
         right = jnp.zeros_like(ravel_pytree(theta)[0])
-        left = jnp.zeros_like(ravel_pytree(state)[0])
+        left = jnp.zeros_like(flat_state(state))
         return RankOne(start_clock(problem), state, left, right, right)
 
     def step(
         self, problem: "Problem", theta: "Theta", state: RankOne, key: PRNGKeyArray
     ) -> tuple["Theta", RankOne]:
         keys = split_key(key)
-        transition, flat_theta, flat_state = flat_step(
+        transition, flat_theta, flat, whole = flat_step(
             problem, theta, state.state, state.clock, keys.data
         )
-        (after, loss), pullback = jax.vjp(transition, flat_theta, flat_state)
+        (after, loss), pullback, data = jax.vjp(transition, flat_theta, flat, has_aux=True)
         loss_theta, loss_state = pullback((jnp.zeros_like(after), jnp.ones_like(loss)))
         gradient = (loss_state @ state.left) * state.right + loss_theta
 
         signs = jax.random.rademacher(keys.noise, after.shape, after.dtype)
         immediate, _ = pullback((signs, jnp.zeros_like(loss)))
 
-        def next_state(flat_state: Array) -> Array:
-            return transition(flat_theta, flat_state)[0]
+        def next_state(flat: Array) -> Array:
+            return transition(flat_theta, flat)[0][0]
 
         if self.fidelity == "reference":
-            propagated = (next_state(flat_state + EPSILON * state.left) - after) / EPSILON
+            propagated = (next_state(flat + EPSILON * state.left) - after) / EPSILON
         else:
-            _, propagated = jax.jvp(next_state, (flat_state,), (state.left,))
+            _, propagated = jax.jvp(next_state, (flat,), (state.left,))
         rho_0 = _ratio(state.right, propagated)
         rho_1 = _ratio(immediate, signs)
 
@@ -86,7 +87,7 @@ class UORO:
             jax.tree.map(
                 lambda new, old: jnp.where(ended, new, old),
                 fresh,
-                ravel_pytree(state.state)[1](after),
+                whole(after, data),
             ),
             jnp.where(ended, 0.0, rho_0 * propagated + rho_1 * signs),
             jnp.where(ended, 0.0, state.right / rho_0 + immediate / rho_1),

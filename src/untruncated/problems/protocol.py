@@ -17,6 +17,9 @@ UNROLL_LOSSES = ("sum", "last", "telescoped")
 class Problem(Protocol):
     """Pure functions of pytrees; an implementation holds its constants in a frozen dataclass.
 
+    Leaves of a state that are not floating-point numbers are data: no derivative goes through
+    them, and they do not count among the numbers of the state.
+
     All randomness comes from the keys, so particles that are given the same keys meet the same
     initial states and data.
 

@@ -1,8 +1,8 @@
 """A recurrent cell that predicts returns on a recorded stream, as an unrolled system.
 
-The outer parameters θ are those of the cell and of a linear unit on its features; the inner problem
-is one pass over the stream. It lets estimators of unrolled systems meet the cells and the task of
-online prediction.
+The outer parameters θ are those of the cell and of a linear unit on its features; an inner problem
+is a window of the recorded stream. It lets estimators of unrolled systems meet the cells and the
+task of online prediction.
 """
 
 from dataclasses import dataclass
@@ -35,6 +35,13 @@ class Predictor(NamedTuple):
     bias: Float[Array, ""]
 
 
+class Window(NamedTuple):
+    """The state: the cell's, empty at first, and the step of the recording that is step 0."""
+
+    cell: State
+    start: Int[Array, ""]
+
+
 class Recording(NamedTuple):
     """A stream's observations, and the discounted return after each step."""
 
@@ -46,10 +53,11 @@ class Recording(NamedTuple):
 class ReturnPrediction:
     """Loss of step t: (v_t - G_t)², with v_t = weights · features + bias after observation t.
 
-    The stream is trace conditioning with mean interval `interval` and `distractors`, its first
-    `horizon` steps, drawn by `stream_seed`; G is discounted by `discount`. All inner problems pass
-    over the same stream, so that the state is the cell's alone. `cell` is a name in `CELLS`;
-    its fields other than `width` have their defaults.
+    The stream is trace conditioning with mean interval `interval` and `distractors`, drawn by
+    `stream_seed`; G is discounted by `discount`. Of its first `recorded` steps an inner problem
+    passes over `horizon` that follow one another, which begin at a step drawn for it. By default
+    it passes over all that is recorded. `cell` is a name in `CELLS`; its fields other than `width`
+    have their defaults.
     """
 
     cell: str = "linear_rtu"
@@ -60,15 +68,26 @@ class ReturnPrediction:
     horizon: int = 100_000
     stream_seed: int = 0
     unroll_loss: str = "sum"
+    recorded: int | None = None
     differentiable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_problem(self.horizon, self.unroll_loss)
         if self.horizon is None:
             raise ValueError("horizon must be a number: the stream is recorded")
+        if self.steps < self.horizon:
+            raise ValueError(
+                f"recorded must be at least the {self.horizon} steps of an inner problem, "
+                f"not {self.recorded}"
+            )
         if self.cell not in CELLS:
             raise ValueError(f"cell must be one of {', '.join(CELLS)}: got {self.cell!r}")
         _ = self.recording  # outside of any compiled function
+
+    @property
+    def steps(self) -> int:
+        """Steps of the recording."""
+        return self.horizon if self.recorded is None else self.recorded
 
     @cached_property
     def recurrent_cell(self) -> Cell:
@@ -80,9 +99,9 @@ class ReturnPrediction:
         """The stream, run past its end far enough for the last returns."""
         environment = TraceConditioning(self.interval, self.distractors)
         start = environment.start(jax.random.key(self.stream_seed))
-        _, steps = environment.unroll(start, self.horizon, tail_steps(self.discount))
-        returns = discounted_returns(steps.reward.astype(float), self.discount, self.horizon)
-        observations = np.asarray(steps.observation[: self.horizon], bool)
+        _, steps = environment.unroll(start, self.steps, tail_steps(self.discount))
+        returns = discounted_returns(steps.reward.astype(float), self.discount, self.steps)
+        observations = np.asarray(steps.observation[: self.steps], bool)
         return Recording(observations, np.asarray(returns))
 
     def initial_theta(self, key: PRNGKeyArray) -> Predictor:
@@ -92,26 +111,28 @@ class ReturnPrediction:
         weights = jax.random.normal(weights_key, (features,)) / features**0.5
         return Predictor(self.recurrent_cell.init(cell_key), weights, jnp.zeros(()))
 
-    def initial_state(self, key: PRNGKeyArray) -> State:
-        del key  # always empty
-        return self.recurrent_cell.initial_state()
+    def initial_state(self, key: PRNGKeyArray) -> Window:
+        """An empty cell before a window that may lie anywhere in the recording."""
+        start = jax.random.randint(key, (), 0, self.steps - self.horizon + 1, jnp.int32)
+        return Window(self.recurrent_cell.initial_state(), start)
 
-    def inputs(self, t: Int[Array, ""]) -> Float[Array, " inputs"]:
-        """What the cell sees at step t."""
-        return jnp.asarray(self.recording.observations)[t].astype(float)
+    def inputs(self, state: Window, t: Int[Array, ""]) -> Float[Array, " inputs"]:
+        """What the cell sees at step t of the window."""
+        return jnp.asarray(self.recording.observations)[state.start + t].astype(float)
 
     def feature_loss(
-        self, theta: Predictor, features: Features, t: Int[Array, ""]
+        self, theta: Predictor, features: Features, state: Window, t: Int[Array, ""]
     ) -> Float[Array, ""]:
-        """The loss of step t, given the cell's features after its observation."""
+        """The loss of the window's step t, given the cell's features after its observation."""
         value = theta.weights @ ravel_pytree(features)[0] + theta.bias
-        return (value - jnp.asarray(self.recording.returns, float)[t]) ** 2
+        return (value - jnp.asarray(self.recording.returns, float)[state.start + t]) ** 2
 
     def unroll_step(
-        self, theta: Predictor, state: State, t: Int[Array, ""], key: PRNGKeyArray
-    ) -> tuple[State, Float[Array, ""]]:
+        self, theta: Predictor, state: Window, t: Int[Array, ""], key: PRNGKeyArray
+    ) -> tuple[Window, Float[Array, ""]]:
         del key  # a recorded stream
-        cell, x = self.recurrent_cell, self.inputs(t)
+        cell, x = self.recurrent_cell, self.inputs(state, t)
         derived = cell.derive(theta.cell)
-        state = cell.step(theta.cell, derived, state, cell.drive(theta.cell, derived, x))
-        return state, self.feature_loss(theta, cell.features(theta.cell, state, x), t)
+        after = cell.step(theta.cell, derived, state.cell, cell.drive(theta.cell, derived, x))
+        features = cell.features(theta.cell, after, x)
+        return state._replace(cell=after), self.feature_loss(theta, features, state, t)

@@ -9,7 +9,7 @@ from untruncated.catalogue import lookup
 from untruncated.catalogue.estimator_traits import Sizes
 from untruncated.cells.protocol import Cell
 from untruncated.estimators.online import OnlineGradient
-from untruncated.estimators.unrolled import UnrollEstimator
+from untruncated.estimators.unrolled import UnrollEstimator, split_state
 from untruncated.problems.protocol import Problem
 
 
@@ -48,10 +48,15 @@ def build_parts(fields: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
 
 
 def sizes(problem: Problem, estimator: UnrollEstimator, particles: int) -> Sizes:
-    """What the formulas of the PES paper's Table 1 are about; a horizon of 0 never ends."""
+    """What the formulas of the PES paper's Table 1 are about; a horizon of 0 never ends.
+
+    A state's data, such as whole numbers, is not counted among its numbers.
+    """
     key = jax.random.key(0)
-    shapes = jax.eval_shape(lambda: (problem.initial_state(key), problem.initial_theta(key)))
-    state, parameters = (sum(leaf.size for leaf in jax.tree.leaves(part)) for part in shapes)
+    state, theta = jax.eval_shape(lambda: (problem.initial_state(key), problem.initial_theta(key)))
+    state, parameters = (
+        sum(leaf.size for leaf in jax.tree.leaves(part)) for part in (split_state(state)[0], theta)
+    )
     return Sizes(
         horizon=problem.horizon or 0,
         truncation=estimator.inner_steps(problem),

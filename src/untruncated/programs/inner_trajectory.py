@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.catalogue.metric import Metric
-from untruncated.estimators.unrolled import split_key
+from untruncated.estimators.unrolled import split_key, split_state
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts
 from untruncated.programs.curves import Timeline
@@ -57,7 +57,10 @@ class InnerTrajectory:
         """How many numbers of θ and of the state are recorded: the first ones."""
         key = jax.random.key(0)
         shapes = jax.eval_shape(
-            lambda: (self.problem.initial_theta(key), self.problem.initial_state(key))
+            lambda: (
+                self.problem.initial_theta(key),
+                split_state(self.problem.initial_state(key))[0],
+            )
         )
         theta, state = (sum(leaf.size for leaf in jax.tree.leaves(part)) for part in shapes)
         return min(theta, RECORDED), min(state, RECORDED)
@@ -82,7 +85,7 @@ class InnerTrajectory:
             theta=self.problem.initial_theta(key),
             state=state,
             loss=jnp.zeros(()),
-            states=states.at[0].set(ravel_pytree(state)[0][: self.sizes[1]]),
+            states=states.at[0].set(_numbers(state)[: self.sizes[1]]),
         )
 
     def advance(self, carry: Carry) -> Carry:
@@ -103,6 +106,11 @@ class InnerTrajectory:
         return [{"seed": self.seeds[0], "step": int(carry.step), "reason": reason}]
 
 
+def _numbers(state: Any) -> Float[Array, " numbers"]:
+    """The state's numbers, one after the other; its data is not recorded."""
+    return ravel_pytree(split_state(state)[0])[0]
+
+
 @partial(jax.jit, static_argnums=0, donate_argnums=1)
 def _advance(program: InnerTrajectory, carry: Carry) -> Carry:
     def step(member: tuple, t: Array) -> tuple[tuple, None]:
@@ -114,7 +122,7 @@ def _advance(program: InnerTrajectory, carry: Carry) -> Carry:
     times = carry.step + jnp.arange(program.chunk_steps, dtype=jnp.int32)
     (state, loss), _ = jax.lax.scan(step, (carry.state, carry.loss), times)
     row = carry.step // program.chunk_steps + 1
-    numbers = ravel_pytree(state)[0][: program.sizes[1]]
+    numbers = _numbers(state)[: program.sizes[1]]
     return carry._replace(
         step=carry.step + program.chunk_steps,
         state=state,

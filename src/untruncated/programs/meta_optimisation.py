@@ -187,7 +187,9 @@ def _evaluate(
     key = jax.random.fold_in(_stream(key, "evaluation"), iteration)
     keys = jax.random.split(key, program.evaluations)
     return jax.lax.map(
-        lambda key: full_unroll_loss(program.problem, theta, key, program.evaluation_steps), keys
+        lambda key: full_unroll_loss(program.problem, theta, key, program.evaluation_steps),
+        keys,
+        batch_size=program.evaluations if program.evaluations > 1 else None,
     ).mean()
 
 

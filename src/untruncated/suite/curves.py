@@ -170,15 +170,21 @@ def _point(curve: str, label: str, sweep: dict[str, Any], where: str, setting: S
 def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
     """The scale's steps, or as many tens of iterations as its budget of particle steps allows.
 
-    An iteration costs particles × truncation of them, a step without an estimator one. At least ten
-    iterations are made, and at least the scale's `least_iterations`.
+    An iteration costs particles × truncation of them, or particles × horizon if it unrolls whole
+    inner problems, and a step without an estimator one. At least ten iterations are made, and at
+    least the scale's `least_iterations`.
     """
     if scale.particle_steps is None:
         return scale.need("steps")
     if "estimator" not in spec:
         return 10 * max(1, scale.particle_steps // 10)
     estimator = component("estimator", spec.get("estimator"), f"{where}.estimator")
-    each = estimator.get("particles", 1) * estimator.get("truncation", 1)
+    unrolled = estimator.get("truncation", 1)
+    if lookup("estimator", estimator["name"], f"{where}.estimator").whole:
+        problem = component("problem", spec.get("problem"), f"{where}.problem")
+        # inner problems that never end are refused where the run is resolved
+        unrolled = lookup("problem", problem["name"], f"{where}.problem").horizon(problem) or 1
+    each = estimator.get("particles", 1) * unrolled
     least = -(-scale.least_iterations // 10)
     return 10 * max(least, scale.particle_steps // (10 * each))
 

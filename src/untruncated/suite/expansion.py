@@ -182,10 +182,7 @@ class _Expansion:
             numbers["step_sizes"] = number_list(raw["step_sizes"], sizes, f"{where}.step_sizes")
         return Scale(
             name=name,
-            lists={
-                str(key): number_list(value, whole, f"{where}.lists.{key}")
-                for key, value in lists.items()
-            },
+            lists={str(key): _list(value, f"{where}.lists.{key}") for key, value in lists.items()},
             panels=_names(raw, "panels", where),
             run=mapping(raw.get("run", {}), f"{where}.run", RUN_KEYS),
             acknowledged_edges={str(key): str(value) for key, value in edges.items()},
@@ -312,6 +309,13 @@ class _Expansion:
 def _names(raw: Mapping[str, Any], key: str, where: str) -> list[str] | None:
     """A list of names that may be left out."""
     return texts(raw[key], f"{where}.{key}") if key in raw else None
+
+
+def _list(values: Any, where: str) -> list[int | float]:
+    """What a curve sweeps over: whole numbers from 1 on or, if any is not whole, positive ones."""
+    if isinstance(values, list) and any(isinstance(v, float) and v % 1 for v in values):
+        return number_list(values, Field(float, above=0), where)
+    return number_list(values, Field(int, minimum=1), where)
 
 
 def _check_x(x: str, points: list[Point], where: str) -> None:

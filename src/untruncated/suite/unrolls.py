@@ -18,6 +18,7 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
     """
     problem, estimator = fields["problem"], fields["estimator"]
     horizon = PROBLEMS[problem["name"]].horizon(problem)
+    _check_recording(problem, horizon, where)
     _check_needs(problem, estimator["name"], horizon, f"{where}.estimator.name")
     truncation = estimator.get("truncation", 1)
     if horizon is not None and truncation > horizon:
@@ -34,6 +35,16 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
     _check_groups(fields, horizon, where)
     _check_evaluation(fields, horizon, where)
     _check_truth(fields, horizon, where)
+
+
+def _check_recording(problem: Mapping[str, Any], horizon: int | None, where: str) -> None:
+    """A recording that inner problems are a part of is as long as they are."""
+    recorded = problem.get("recorded")
+    if recorded is not None and horizon is not None and recorded < horizon:
+        raise CatalogueError(
+            f"{where}.problem.recorded",
+            f"must be at least {horizon}, the steps of an inner problem, not {recorded}",
+        )
 
 
 def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, where: str) -> None:

@@ -1,0 +1,62 @@
+"""The tuning stage's error at the best step size against a swept quantity, one line per curve."""
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, set_scales
+from untruncated.plots.rows import by_curve, means
+from untruncated.plots.style import SERIES, Look, looks
+
+
+def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
+    """Draws one panel from its table; lines come in the order of the experiment file."""
+    rows = table[(table["stage"] == "tuning") & (table["metric"] == plot["metric"])]
+    best = at_best_step_size(rows)
+    best[["mean", "standard_error"]] /= plot["steps"]
+    top = highest_shown(best["mean"])
+    for curve, look in _looks(rows).items():
+        points = best[best["curve"] == curve].sort_values("x")
+        shown, error = points["mean"].where(points["mean"] <= top), points["standard_error"]
+        axes.errorbar(
+            points["x"],
+            shown,
+            yerr=[error.fillna(0), np.minimum(error.fillna(0), top - shown)],
+            color=look.color,
+            marker=look.marker,
+            capsize=2,
+            label=points["label"].iloc[0],
+        )
+        mark_at_top(axes, points["x"][points["mean"].isna()], "x", look.color)
+        mark_at_top(axes, points["x"][points["mean"] > top], "^", look.color)
+    set_scales(axes, x="log")
+    axes.set_xlabel(plot["x_label"])
+    log_error_axis(axes)
+    axes.set_ylabel(Y_LABEL)
+
+
+def at_best_step_size(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard error over the seeds at the step size with the lowest mean.
+
+    One diverged seed makes a step size lose.
+
+    Returns:
+        One row per curve and x with columns curve, label, x, step_size, mean (NaN if a seed
+        diverged at every step size), standard_error.
+    """
+    keys = ["curve", "label", "x"]
+    summary = means(rows, [*keys, "step_size"]).sort_values("mean", kind="stable")
+    return summary.groupby(keys, dropna=False, sort=False).head(1).copy()
+
+
+def _looks(rows: pd.DataFrame) -> dict[str, Look]:
+    """Each method's own look or, if all curves are of one, looks in order."""
+    methods = {curve: mine["method"].iloc[0] for curve, mine in by_curve(rows)}
+    if len(set(methods.values())) == 1:
+        return dict(zip(methods, cycle(SERIES), strict=False))
+    known = looks(list(methods.values()))
+    return {curve: known[method] for curve, method in methods.items()}
