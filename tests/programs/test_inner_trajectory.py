@@ -39,6 +39,16 @@ def test_the_state_goes_where_gradient_descent_goes(theta, loss, end):
     assert program.diverged(carry) == []
 
 
+def test_data_of_a_state_is_not_recorded():
+    program = _program(
+        {"name": "return_prediction", "width": 2, "distractors": 0, "horizon": 10, "recorded": 90}
+    )
+    carry = program.init()
+    assert int(carry.state.start) > 0
+    assert program.axes["coordinate"] == [0, 1, 2, 3] and carry.states.shape == (11, 4)
+    assert not np.asarray(carry.states).any()  # an empty cell, wherever its window begins
+
+
 def test_a_state_that_is_not_finite_is_told():
     program = _program({"name": "toy_regression", "horizon": 10, "start_first": 1000})
     carry = program.advance(program.init())

@@ -74,6 +74,22 @@ def test_the_curve_is_that_of_a_plain_loop():
     assert metrics["inner_steps_per_iteration"] == 5
 
 
+def test_an_evaluation_is_the_mean_over_inner_problems():
+    program = _program(
+        problem={"name": "return_prediction", "width": 2, "horizon": 10, "recorded": 200},
+        estimator="bptt",
+        evaluations=3,
+        seeds=[7],
+    )
+    key = jax.random.key(7)
+    theta = program.problem.initial_theta(jax.random.fold_in(key, 0))
+    keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, 3), 0), 3)
+    loss = jax.jit(functools.partial(full_unroll_loss, program.problem))
+    losses = [float(loss(theta, key)) for key in keys]
+    assert len(set(losses)) == 3
+    np.testing.assert_allclose(program.init().initial_loss, [np.mean(losses)], rtol=1e-5)
+
+
 def test_a_seed_alone_learns_as_in_a_batch():
     _, _, batch = _batch()
     _, alone = _run(_program(seeds=[3], step_sizes=[0.01]))
