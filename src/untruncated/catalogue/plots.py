@@ -1,6 +1,8 @@
 """The kinds of plot a panel may ask for."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from untruncated.catalogue.entry import Entry, Field
 
@@ -9,15 +11,33 @@ from untruncated.catalogue.entry import Entry, Field
 class PlotEntry(Entry):
     """A plot; `stages` says which runs of a configuration it shows. A drawing shows none.
 
-    `marks` explains what is drawn and may name the plot's fields in braces. Panels share one
-    legend, except where a plot has its own. `curve_metric` has values along the run; a field
-    `metric` names another one.
+    `marks` explains what is drawn, by the plot's fields where it depends on them. `curve_metric`
+    has values along the run; a field `metric` names another one. A panel's axes are `height`
+    inches high, and leave `right` inches for what stands beside them; a wide one has a row of its
+    own.
     """
 
     stages: tuple[str, ...] = ("tuning", "final")
-    marks: str = ""
+    marks: str | Callable[[Mapping[str, Any]], str] = ""
     curve_metric: str | None = None
-    shares_legend: bool = True
+    height: float = 1.9
+    right: float = 0.0
+    is_wide: bool = False
+
+    def marks_of(self, plot: Mapping[str, Any]) -> str:
+        """What is drawn, in words, in a panel with these fields."""
+        return self.marks if isinstance(self.marks, str) else self.marks(plot)
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether it has neither runs nor axes."""
+        return not self.stages
+
+
+def _curve_marks(plot: Mapping[str, Any]) -> str:
+    seeds = "; thin: single seeds" if plot["show_seeds"] else ""
+    band = "; band: ±1 standard error" if plot["center"] == "mean" else ""
+    return f"Thick: {plot['center']}{seeds}{band}."
 
 
 _SURFACE = {
@@ -39,15 +59,15 @@ PLOTS: dict[str, PlotEntry] = {
             "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
         },
         marks="Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single "
-        "seeds; ×: a seed diverged; △: mean above the panel.",
+        "seeds, of flat lines at the right edge; curves stand side by side at each x. At the top: "
+        "×, a seed diverged; △, mean above the panel, and its value.",
     ),
     "step_sizes": PlotEntry(
         "untruncated.plots.step_sizes:draw",
         {"legend_title": Field(str, "", drawn=True, meaning="what the curves' labels are")},
         stages=("tuning",),
-        marks="Markers: mean over seeds; bars: ±1 standard error; ×: a seed diverged; "
-        "△: above the panel.",
-        shares_legend=False,
+        marks="Markers: mean over seeds; bars: ±1 standard error. At the top: ×, a seed diverged; "
+        "△, mean above the panel, and its value.",
     ),
     "tuned_sweep": PlotEntry(
         "untruncated.plots.tuned_sweep:draw",
@@ -68,6 +88,9 @@ PLOTS: dict[str, PlotEntry] = {
             "x_label": Field(str, drawn=True),
             "y_label": Field(str, drawn=True),
             "reference": Field(float, None, nullable=True, meaning="a dashed line at this height"),
+            "reference_label": Field(str, "", drawn=True, meaning="of that line, in the legend"),
+            "per": Field(float, 1.0, above=0, meaning="y is the metric divided by this"),
+            "show_seeds": Field(bool, True, meaning="a thin line for each seed"),
             "counts": Field(
                 str,
                 "steps",
@@ -82,7 +105,7 @@ PLOTS: dict[str, PlotEntry] = {
                 str, "mean", choices=("mean", "median"), meaning="what the thick line shows"
             ),
         },
-        marks="Thick: {center}; thin: single seeds; band, around a mean: ±1 standard error.",
+        marks=_curve_marks,
     ),
     "errors_and_operations": PlotEntry(
         "untruncated.plots.errors_and_operations:draw",
@@ -100,17 +123,20 @@ PLOTS: dict[str, PlotEntry] = {
         },
         marks="Lines: θ along the run, one seed each, from the star to the dot.",
         curve_metric="theta",
+        right=0.62,
     ),
     "inner_parameters": PlotEntry(
         "untruncated.plots.inner_paths:draw_parameters",
         _SURFACE,
         marks="Markers: θ, with the loss of its inner problem.",
         curve_metric="theta",
+        right=0.62,
     ),
     "inner_paths": PlotEntry(
         "untruncated.plots.inner_paths:draw_states",
         {**_SURFACE, "y_scale": _SCALE},
         marks="Lines: the state of an inner problem, from the star to the marker.",
+        right=0.62,
     ),
     "estimator_errors": PlotEntry(
         "untruncated.plots.estimator_errors:draw",
@@ -128,7 +154,9 @@ PLOTS: dict[str, PlotEntry] = {
         },
         marks="Markers: mean over seeds; bars: ±1 standard error.",
     ),
-    "variance_formulas": PlotEntry("untruncated.plots.variance_formulas:draw", stages=()),
+    "variance_formulas": PlotEntry(
+        "untruncated.plots.variance_formulas:draw", stages=(), height=1.5, is_wide=True
+    ),
     "scaling": PlotEntry(
         "untruncated.plots.scaling:draw",
         {
@@ -136,11 +164,14 @@ PLOTS: dict[str, PlotEntry] = {
             "x_label": Field(str, drawn=True),
             "metric": Field(str, choices=("seconds", "bytes")),
         },
-        marks="Markers: median of the rounds; bars: from the first to the third quartile; in the "
-        "legends: exponent of the line fitted to all markers, and that of the formula in (a).",
-        shares_legend=False,
+        marks="Markers: median of the rounds; bars: from the first to the third quartile; beside "
+        "them: exponent of the line fitted to all markers, and that of the formula in (a).",
+        height=1.4,
+        right=0.66,
     ),
-    "estimator_traits": PlotEntry("untruncated.plots.estimator_traits:draw", stages=()),
+    "estimator_traits": PlotEntry(
+        "untruncated.plots.estimator_traits:draw", stages=(), height=2.2, is_wide=True
+    ),
     "update_times": PlotEntry(
         "untruncated.plots.update_times:draw",
         {
@@ -150,6 +181,8 @@ PLOTS: dict[str, PlotEntry] = {
         },
         marks="Markers: median of the rounds; bars: from the first to the third quartile.",
     ),
-    "three_state_mdp": PlotEntry("untruncated.plots.three_state_mdp:draw", stages=()),
-    "recurrent_agent": PlotEntry("untruncated.plots.recurrent_agent:draw", stages=()),
+    "three_state_mdp": PlotEntry("untruncated.plots.three_state_mdp:draw", stages=(), height=2.6),
+    "recurrent_agent": PlotEntry(
+        "untruncated.plots.recurrent_agent:draw", stages=(), height=2.08, is_wide=True
+    ),
 }

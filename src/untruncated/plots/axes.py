@@ -1,27 +1,44 @@
 """Axes that several plots share: an error on a log scale, swept values as ticks, lost points."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from untruncated.plots.legends import REFERENCE
 from untruncated.plots.style import BASELINE_COLOR
 
 Y_LABEL = "mean squared return error"
 MOST_TICKS = 12
+CHARACTER = 4.5  # points of a tick label's digit
 # Errors this many times the panel's lowest are not told apart: all are useless.
-HIGHEST = 30.0
+HIGHEST = 10.0
 
 
 def log_error_axis(axes: Axes) -> None:
-    """A log y axis with plain numbers at 1, 2 and 5."""
+    """A log y axis."""
     set_scales(axes, y="log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def plain_numbers(axes: Axes) -> None:
+    """Labels log axes without exponents in small print, at 1, 2, 5 of a decade where they fit."""
+    size = axes.get_window_extent().size * 72 / axes.get_figure(root=True).dpi
+    for axis, limits, length, room in (
+        (axes.xaxis, axes.get_xlim(), size[0], 6 * CHARACTER),
+        (axes.yaxis, axes.get_ylim(), size[1], 2 * CHARACTER),
+    ):
+        if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):
+            continue
+        decades = abs(np.log10(limits[1] / limits[0]))
+        decade = length / decades
+        subs = (1, 2, 5) if decade > 4 * room else (1, 3) if decade > 3 * room else (1,)
+        axis.set_major_locator(LogLocator(subs=subs))
+        plain = 1e-4 <= min(limits) and max(limits) < 1e12
+        axis.set_major_formatter(FuncFormatter(short if plain else exponential))
+        axis.set_minor_locator(LogLocator(subs=range(2, 10)) if decades < 6 else NullLocator())
+        axis.set_minor_formatter(NullFormatter())
 
 
 def set_scales(axes: Axes, *, x: str | None = None, y: str | None = None) -> None:
@@ -50,8 +67,14 @@ def draw_optimum(axes: Axes, table: pd.DataFrame) -> None:
     """A dashed line at the exact error of the best possible prediction, if the table has it."""
     baseline = table[table["metric"] == "msre_exact"]
     if len(baseline):
-        label, value = baseline["label"].iloc[0], baseline["value"].iloc[0]
-        axes.axhline(value, color=BASELINE_COLOR, linestyle="--", linewidth=1, label=label)
+        draw_reference(axes, baseline["value"].iloc[0], baseline["label"].iloc[0])
+
+
+def draw_reference(axes: Axes, value: float, label: str | None, style: str = "--") -> None:
+    """A line across the panel for others to be held against."""
+    axes.axhline(
+        value, color=BASELINE_COLOR, linestyle=style, linewidth=1, label=label, gid=REFERENCE
+    )
 
 
 def span(xs: np.ndarray, scale: str) -> tuple[float, float]:
@@ -72,9 +95,28 @@ def swept_axis(axes: Axes, label: str, scale: str, xs: np.ndarray) -> None:
     axes.set_xlim(span(xs, scale))
     axes.set_xlabel(label)
     if 0 < len(xs) <= MOST_TICKS:
-        axes.xaxis.set_major_locator(FixedLocator(xs))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(_short))
+        axes.xaxis.set_major_locator(FixedLocator(_apart(axes, xs, scale)))
+        axes.xaxis.set_minor_locator(FixedLocator(xs))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter(FuncFormatter(_labels(xs)))
+
+
+def _apart(axes: Axes, xs: np.ndarray, scale: str) -> list[float]:
+    """Those of the values whose labels do not touch, on an axis from the first to the last."""
+    places = np.log(xs) if scale == "log" else np.asarray(xs, float)
+    points = axes.get_window_extent().width * 72 / axes.get_figure(root=True).dpi
+    places = places * 0.86 * points / max(places[-1] - places[0], 1e-9)
+    kept: list[int] = [0]
+    for index in range(1, len(xs)):
+        characters = sum(len(_labels(xs)(xs[other])) for other in (index, kept[-1])) / 2 + 1
+        if places[index] - places[kept[-1]] >= CHARACTER * characters:
+            kept.append(index)
+    return [float(xs[index]) for index in kept]
+
+
+def _labels(xs: np.ndarray) -> Callable[..., str]:
+    """How the values of one axis are written, all alike."""
+    return short if min(xs) >= 1e-3 else exponential
 
 
 def mark_at_top(axes: Axes, xs: Iterable[float], marker: str, color: object) -> None:
@@ -100,6 +142,18 @@ def mark_lost(axes: Axes, color: object, index: int) -> None:
     axes.plot(*place, "x", color=color, transform=axes.transAxes, clip_on=False)
 
 
-def _short(value: float, position: int | None = None) -> str:
-    """A number in few characters: 15, 1,408, 406k."""
-    return f"{value / 1000:.0f}k" if value >= 10_000 else f"{value:,.0f}"
+def short(value: float, position: int | None = None) -> str:
+    """A number in few characters: 0.02, 15, 1,408, 406k, 20M, 1e-15."""
+    size = abs(value)
+    if size == 0 or 1e-4 <= size < 1e4:
+        return f"{value:,.4g}"
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if unit <= size < 1e12:
+            return f"{value / unit:.3g}{letter}"
+    return exponential(value)
+
+
+def exponential(value: float, position: int | None = None) -> str:
+    """A number with its power of ten: 1e-15, 2.5e3."""
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"

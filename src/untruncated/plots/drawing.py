@@ -28,7 +28,7 @@ def box(axes: Axes, center: Place, size: Place, text: str, color: str) -> None:
     axes.add_patch(
         FancyBboxPatch(corner, *size, boxstyle=style, facecolor=color, edgecolor=INK, linewidth=1)
     )
-    axes.text(*center, text, ha="center", va="center", fontsize=7)
+    axes.text(*center, text, ha="center", va="center", fontsize=8)
 
 
 def arrow(
@@ -40,6 +40,7 @@ def arrow(
     bend: float = 0.0,
     text_at: Place | None = None,
     dashed: bool = False,
+    fontsize: float = 8,
 ) -> None:
     """An arrow from start to end, bent to its right by `bend`, with a label beside it."""
     axes.add_patch(
@@ -56,4 +57,4 @@ def arrow(
     )
     if text:
         middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-        axes.text(*(text_at or middle), text, ha="center", va="center", fontsize=7)
+        axes.text(*(text_at or middle), text, ha="center", va="center", fontsize=fontsize)

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis, mark_lost, set_scales
-from untruncated.plots.learning_curves import curve_looks, draw_curve
+from untruncated.plots.learning_curves import curve_looks, draw_curve, draw_seeds
 from untruncated.plots.rows import by_curve, means
 
 FLAT_STYLES = (":", "-.")
@@ -22,6 +22,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         cost = finals[(finals["curve"] == curve) & (finals["metric"] == "operations_per_iteration")]
         seeds = mine.pivot(index="curve_step", columns="seed", values="value") / plot["steps"]
         seeds.index = seeds.index * cost["value"].iloc[0]
+        draw_seeds(axes, seeds, color)
         draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
     online = finals[finals["metric"] == "msre_last_tenth"]
     for index, (_, mine) in enumerate(by_curve(online)):

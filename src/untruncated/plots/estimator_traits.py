@@ -3,6 +3,7 @@
 from matplotlib.axes import Axes
 
 from untruncated.catalogue.estimator_traits import TRAITS
+from untruncated.plots.style import SMALLEST
 
 COLUMNS = ("method", "time", "memory", "parallel", "unbiased", "any loss", "smooths")
 WIDTHS = (0.22, 0.29, 0.21, 0.08, 0.1, 0.085, 0.085)
@@ -24,11 +25,9 @@ def draw(axes: Axes) -> None:
         for traits in TRAITS.values()
     ]
     axes.set_axis_off()
-    table = axes.table(
-        rows, colLabels=COLUMNS, colWidths=WIDTHS, cellLoc="left", bbox=(-0.15, 0, 1.2, 1)
-    )
+    table = axes.table(rows, colLabels=COLUMNS, colWidths=WIDTHS, cellLoc="left", bbox=(0, 0, 1, 1))
     table.auto_set_font_size(False)
-    table.set_fontsize(4.5)
+    table.set_fontsize(SMALLEST)
     for (row, _), cell in table.get_celld().items():
         cell.set_linewidth(0.3)
         cell.PAD = 0.03

@@ -20,8 +20,7 @@ def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame
     if tables:
         rows = pd.concat(tables.values())
         marks = [
-            lookup("plot", panel.plot["name"], "plot").marks.format_map(panel.plot)
-            for panel in panels
+            lookup("plot", panel.plot["name"], "plot").marks_of(panel.plot) for panel in panels
         ]
         parts += [_scale(figure, rows), *dict.fromkeys(marks), _lost(rows, marks), _edges(rows)]
         parts += _circumstances(rows)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.axes import mark_lost, set_scales
 from untruncated.plots.rows import by_curve
-from untruncated.plots.style import SERIES, STROKE, Look
+from untruncated.plots.style import SERIES, SMALLEST, STROKE, Look
 from untruncated.plots.surface import draw_surface
 
 
@@ -40,7 +40,7 @@ def draw_parameters(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) ->
             (theta[0], theta[1]),
             xytext=(6, 6),
             textcoords="offset points",
-            fontsize=7,
+            fontsize=SMALLEST,
             path_effects=STROKE,
         )
     axes.set_xlabel(plot["x_label"])

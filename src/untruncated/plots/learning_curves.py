@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import mark_at_top, set_scales
-from untruncated.plots.style import BASELINE_COLOR, LINE_STYLES, looks, shades
+from untruncated.plots.axes import draw_reference, mark_at_top, set_scales
+from untruncated.plots.style import LINE_STYLES, looks, shades
 
 # the metrics that a step is multiplied by, for what x counts
 FACTORS = {
@@ -28,11 +28,12 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         for factor in FACTORS[plot["counts"]]:
             mask = (finals["curve"] == curve) & (finals["metric"] == factor)
             seeds.index = seeds.index * finals.loc[mask, "value"].iloc[0]
-        draw_curve(axes, seeds, color, style, mine["label"].iloc[0], plot["center"])
-    if any(style == "-" for _, style in look.values()) and len(look) > len(LINE_STYLES):
-        axes.legend(fontsize=6)  # shades are told apart within their panel only
+        label = mine["label"].iloc[0]
+        if plot["show_seeds"]:
+            draw_seeds(axes, seeds / plot["per"], color)
+        draw_curve(axes, seeds / plot["per"], color, style, label, plot["center"])
     if plot["reference"] is not None:
-        axes.axhline(plot["reference"], color=BASELINE_COLOR, linestyle="--", linewidth=1)
+        draw_reference(axes, plot["reference"], plot["reference_label"] or None)
     set_scales(axes, x=plot["x_scale"], y=plot["y_scale"])
     axes.set_ylim(plot["y_low"], plot["y_high"])
     axes.set_xlabel(plot["x_label"])
@@ -51,14 +52,18 @@ def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
     }
 
 
+def draw_seeds(axes: Axes, seeds: pd.DataFrame, color: Any) -> None:
+    """A thin line for each column of `seeds`."""
+    axes.plot(seeds.index, seeds, color=color, alpha=0.25, linewidth=0.5)
+
+
 def draw_curve(
     axes: Axes, seeds: pd.DataFrame, color: Any, style: str, label: str, center: str
 ) -> None:
-    """One curve: a column of `seeds` for each seed, and the mean or median of them in `center`.
+    """The mean or median, as `center` says, of curves that are columns of `seeds`.
 
     A seed without a value from some step on has a cross at the top there, and `center` ends.
     """
-    axes.plot(seeds.index, seeds, color=color, alpha=0.25, linewidth=0.5)
     lost = seeds.isna()
     mark_at_top(axes, lost.idxmax()[lost.any()], "x", color)  # where each lost seed is lost
     middle = getattr(seeds, center)(axis=1, skipna=False)

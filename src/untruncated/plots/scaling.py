@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from untruncated.plots.axes import mark_at_top, set_scales
+from untruncated.plots.axes import mark_at_top, set_scales, swept_axis
 from untruncated.plots.rows import QUARTILES, by_curve, quartiles
-from untruncated.plots.style import looks
+from untruncated.plots.style import SMALLEST, looks
 
+# Inches of the axes, in which texts at the right must find room.
+HEIGHT = 1.4
 # What is predicted of each metric, and how it is shown.
 PREDICTIONS = {"seconds": "predicted_operations", "bytes": "predicted_numbers"}
 LABELS = {"seconds": ("time per gradient (µs)", 1e6), "bytes": ("memory (kB)", 1e-3)}
@@ -23,33 +24,61 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     rows = table[table["metric"] == plot["metric"]]
     look = looks(list(rows["method"].unique()))
     fits = exponents(table, plot["metric"])
-    for curve in rows["curve"].unique():
-        mine = rows[rows["curve"] == curve]
-        method, name = mine["method"].iloc[0], mine["label"].iloc[0]
+    ends: list[tuple[float, str, str]] = []
+    for curve, mine in by_curve(rows):
+        color, marker = look[mine["method"].iloc[0]]
         values = factor * quartiles(mine)
         low, middle, high = (values[q].to_numpy() for q in QUARTILES)
-        fit = fits.loc[curve]
         axes.errorbar(
             values.index,
             middle,
             yerr=[middle - low, high - middle],
-            color=look[method].color,
-            marker=look[method].marker,
-            markersize=4,
-            label=f"{name} {_shown(fit.measured)} ({_shown(fit.predicted)})",
+            color=color,
+            marker=marker,
+            label=mine["label"].iloc[0],
         )
-        mark_at_top(axes, values.index[np.isnan(middle)], "x", look[method].color)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
+        mark_at_top(axes, values.index[np.isnan(middle)], "x", color)
+        fit = fits.loc[curve]
+        text = f"{_shown(fit.measured)} ({_shown(fit.predicted)})"
+        if np.isfinite(middle[-1]):
+            ends.append((float(middle[-1]), text, color))
     set_scales(axes, y="log")
     axes.set_xlabel(plot["x_label"])
     axes.set_ylabel(label)
-    if rows.empty:
-        return
-    axes.legend(fontsize=5, ncols=2, handlelength=1.2, columnspacing=0.8)
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** 0.45)  # room for the legend
+    swept_axis(axes, plot["x_label"], "log", np.sort(rows["x"].unique()))
+    _write_beside(axes, ends)
+
+
+def _write_beside(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Texts at the right, each at the height of its line's end unless others are there already.
+
+    Args:
+        axes: Where.
+        ends: Height in data coordinates, text and colour of each line.
+    """
+    low, high = np.log(axes.get_ylim())
+    line = 1.15 * SMALLEST / 72 / HEIGHT  # of the axis
+    ordered = sorted(ends)
+    places = [(np.log(value) - low) / (high - low) for value, _, _ in ordered]
+    # Up from the lowest, then down again where that has led past the top.
+    for index in range(1, len(places)):
+        places[index] = max(places[index], places[index - 1] + line)
+    limit = 1.0
+    for index in reversed(range(len(places))):
+        limit = places[index] = min(places[index], limit)
+        limit -= line
+    for place, (_, text, color) in zip(places, ordered, strict=True):
+        axes.annotate(
+            text,
+            (1, place),
+            xycoords="axes fraction",
+            xytext=(2, 0),
+            textcoords="offset points",
+            va="center",
+            color=color,
+            fontsize=SMALLEST,
+            annotation_clip=False,
+        )
 
 
 def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:

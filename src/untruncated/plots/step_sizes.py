@@ -1,48 +1,60 @@
 """The error of every step size of a tuning stage, one line per configuration."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, set_scales
+from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, swept_axis
+from untruncated.plots.marks import Lost, lost, stack_at_top
 from untruncated.plots.rows import means
-from untruncated.plots.style import shades
+from untruncated.plots.style import SERIES, Look, shades
 
 METRIC = "msre"
 MARKERS = "os^Dv<>PX*"
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
-    """Draws one panel from its table; lines come in the order of the experiment file."""
+    """Draws one panel from its table: shades from the smallest layer to the largest.
+
+    Layers of one size come in the order of the experiment file, in unlike colours.
+    """
+    del plot  # its legend is the figure's affair
     rows = table[(table["stage"] == "tuning") & (table["metric"] == METRIC)]
     summary = means(rows, ["curve", "label", "step_size"])
-    curves = list(summary["curve"].unique())
-    colors = shades(len(curves))
     top = highest_shown(summary["mean"])
-    for index, curve in enumerate(curves):
+    marks: list[Lost] = []
+    for curve, look in _looks(rows).items():
         points = summary[summary["curve"] == curve].sort_values("step_size")
-        marker = MARKERS[index % len(MARKERS)]
         shown = points["mean"].where(points["mean"] <= top)
         error = points["standard_error"].fillna(0)
         axes.errorbar(
             points["step_size"],
             shown,
             yerr=[error, np.minimum(error, top - shown)],
-            color=colors[index],
-            marker=marker,
+            color=look.color,
+            marker=look.marker,
             capsize=2,
             label=points["label"].iloc[0],
         )
-        # side by side, so that several lost at one step size can be told apart
-        shift = 1.05 ** (index - (len(curves) - 1) / 2)
-        mark_at_top(axes, shift * points["step_size"][points["diverged"] > 0], "x", colors[index])
-        mark_at_top(axes, shift * points["step_size"][points["mean"] > top], "^", colors[index])
-    set_scales(axes, x="log")
-    axes.set_xlabel("step size α")
+        marks += lost(points, "step_size", top, look.color)
+    stack_at_top(axes, marks, summary["mean"][summary["mean"] <= top])
+    swept_axis(axes, "step size α", "log", np.sort(summary["step_size"].unique()))
     log_error_axis(axes)
     axes.set_ylabel(Y_LABEL)
-    if curves:
-        axes.legend(title=plot["legend_title"] or None, ncols=2, fontsize=6, title_fontsize=6)
+
+
+def _looks(rows: pd.DataFrame) -> dict[str, Look]:
+    """A look for each curve, in the order of size: units, and what a step costs."""
+    sizes = rows.groupby("curve", sort=False, dropna=False)[["width", "flops"]].first()
+    if len(sizes.drop_duplicates()) <= 1:
+        return dict(zip(sizes.index, cycle(SERIES), strict=False))
+    ordered = sizes.sort_values(["width", "flops"], kind="stable").index
+    colors = shades(len(ordered))
+    return {
+        curve: Look(color, marker)
+        for curve, color, marker in zip(ordered, colors, cycle(MARKERS), strict=False)
+    }

@@ -8,16 +8,24 @@ import matplotlib
 import numpy as np
 from matplotlib.patheffects import withStroke
 
-# Okabe and Ito's palette, which stays apart for colour-blind readers.
-_SPARE_COLORS = ("#F0E442", "#999999", "#882255", "#117733")
-_SPARE_MARKERS = ("<", ">", "h", "p")
+# Inches of text width where the pictures are shown; a wider canvas, and its text, would be shrunk.
+PAGE_WIDTH = 6.9
+# Points of the smallest text. Mathtext sets sub- and superscripts at 0.7 of its own size.
+SMALLEST, SCRIPTS = 7.0, 0.7
+
+# Okabe and Ito's hues, darkened until each stands out from white (a contrast of 3 and more) and
+# moved until any two stay apart for readers who lack red or green cones.
+VERMILION, BLUE, GREEN, PINK = "#B74B04", "#1866CE", "#228E72", "#D56BB5"
+GOLD, SKY, PURPLE, WINE, SLATE = "#B18E1E", "#1E96FA", "#583695", "#841C48", "#58628A"
+BLACK = "#000000"
+
 BASELINE_COLOR = "black"
 # the second curve of a method and those after it, so that one colour serves them all
 LINE_STYLES = ("-", "--", ":", "-.")
 
 SETTINGS = {
     "axes.grid": True,
-    "axes.labelsize": 9,
+    "axes.labelsize": 8.5,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 9,
@@ -26,14 +34,16 @@ SETTINGS = {
     "font.size": 9,
     "grid.alpha": 0.3,
     "grid.linewidth": 0.5,
-    "legend.fontsize": 8,
+    "legend.fontsize": 7.5,
+    "legend.borderpad": 0.0,
     "legend.frameon": False,
+    "legend.title_fontsize": 7.5,
     "lines.linewidth": 1.4,
-    "lines.markersize": 5,
+    "lines.markersize": 4.5,
     "pdf.fonttype": 42,
     "svg.hashsalt": "untruncated",
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
 }
 
 
@@ -45,28 +55,35 @@ class Look(NamedTuple):
 
 
 _LOOKS = {
-    "gru": Look("#D55E00", "o"),
-    "lru": Look("#0072B2", "s"),
-    "linear_rtu": Look("#009E73", "^"),
-    "nonlinear_rtu": Look("#CC79A7", "D"),
-    "block_diagonal": Look("#E69F00", "v"),
-    "nonlinear_lru": Look("#56B4E9", "P"),
-    "vanilla_rnn": Look("#0072B2", "X"),
-    "pes": Look("#D55E00", "o"),
-    "pes_analytic": Look("#CC79A7", "D"),
-    "es_single": Look("#882255", "h"),
-    "truncated_es": Look("#0072B2", "s"),
-    "full_es": Look("#56B4E9", "P"),
-    "truncated_bptt": Look("#E69F00", "v"),
-    "bptt": Look("#999999", "X"),
-    "rtrl": Look("#000000", "x"),
-    "cell_traces": Look("#5D3A9B", "*"),
-    "uoro": Look("#009E73", "^"),
+    "gru": Look(VERMILION, "o"),
+    "lru": Look(BLUE, "s"),
+    "linear_rtu": Look(GREEN, "^"),
+    "nonlinear_rtu": Look(PINK, "D"),
+    "block_diagonal": Look(GOLD, "v"),
+    "nonlinear_lru": Look(SKY, "P"),
+    "vanilla_rnn": Look(BLUE, "X"),
+    "pes": Look(VERMILION, "o"),
+    "pes_analytic": Look(PINK, "D"),
+    "es_single": Look(WINE, "h"),
+    "truncated_es": Look(BLUE, "s"),
+    "full_es": Look(SKY, "P"),
+    "truncated_bptt": Look(GOLD, "v"),
+    "bptt": Look(SLATE, "X"),
+    "rtrl": Look(BLACK, "x"),
+    "cell_traces": Look(PURPLE, "*"),
+    "uoro": Look(GREEN, "^"),
 }
-
+_SPARE = (Look(PURPLE, "<"), Look(SLATE, ">"), Look(WINE, "h"), Look(BLACK, "p"))
 
 # For curves that are no method's: markers and colours in order.
-SERIES = (Look("#0072B2", "s"), Look("#D55E00", "o"), Look("#009E73", "^"), Look("#CC79A7", "D"))
+SERIES = (
+    Look(BLUE, "s"),
+    Look(VERMILION, "o"),
+    Look(GREEN, "^"),
+    Look(PINK, "D"),
+    Look(GOLD, "v"),
+    Look(PURPLE, "P"),
+)
 # Makes small text readable on a picture.
 STROKE = [withStroke(linewidth=2, foreground="white")]
 
@@ -74,18 +91,13 @@ STROKE = [withStroke(linewidth=2, foreground="white")]
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each name: the fixed one of a known cell, or a spare one in order of naming."""
     unknown = [name for name in dict.fromkeys(names) if name not in _LOOKS]
-    spare = {
-        name: Look(
-            _SPARE_COLORS[index % len(_SPARE_COLORS)], _SPARE_MARKERS[index % len(_SPARE_MARKERS)]
-        )
-        for index, name in enumerate(unknown)
-    }
+    spare = {name: _SPARE[index % len(_SPARE)] for index, name in enumerate(unknown)}
     return {name: _LOOKS.get(name) or spare[name] for name in names}
 
 
 def shades(count: int) -> list[tuple]:
-    """Colours for a row of like things, from dark to light."""
-    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.92, count)))
+    """Colours for things that have an order, from dark to as light as stands out from white."""
+    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.585, count)))
 
 
 @contextmanager

@@ -4,6 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from untruncated.plots.axes import short
 
 
 def draw_surface(
@@ -31,8 +34,11 @@ def draw_surface(
         cmap="Greys",
         rasterized=True,
     )
-    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
-    bar.ax.set_title(label, fontsize=7)
+    place = axes.inset_axes((1.03, 0, 0.05, 1))
+    bar = axes.figure.colorbar(mesh, cax=place, label=label, format=FuncFormatter(short))
+    bar.locator = LogLocator(subs=(1, 2, 5))
+    bar.minorticks_off()
+    bar.update_ticks()
     if len(grid.columns) > 1:
         axes.set_xlim(np.min(grid.columns), np.max(grid.columns))
     if len(grid.index) > 1:

@@ -4,18 +4,18 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.drawing import arrow, circle, empty_canvas
 
-PLACES = {"1": (1.3, 2.6), "2": (5.3, 2.6), "3": (3.3, 0.75)}
+PLACES = {"1": (1.1, 2.3), "2": (5.1, 2.3), "3": (3.1, 0.5)}
 RADIUS = 0.45
 
 
 def draw(axes: Axes) -> None:
     """Draws states and transitions with their probabilities."""
-    empty_canvas(axes, 6.6, 3.7)
+    empty_canvas(axes, 6.2, 3.3)
     for name, center in PLACES.items():
         circle(axes, center, RADIUS, name, "#FBE3C0" if name == "3" else "#DCEBF5")
     one, two, three = PLACES.values()
-    arrow(axes, (1.75, 2.7), (4.85, 2.7), "1/3", bend=-0.15, text_at=(3.3, 3.1))
-    arrow(axes, (4.85, 2.5), (1.75, 2.5), "1/3", bend=-0.15, text_at=(3.3, 2.1))
+    arrow(axes, (1.55, 2.4), (4.65, 2.4), "1/3", bend=-0.15, text_at=(3.1, 2.85))
+    arrow(axes, (4.65, 2.2), (1.55, 2.2), "1/3", bend=-0.15, text_at=(3.1, 1.75))
     for center, side in ((one, -1), (two, 1)):
         x, y = center
         loop_start, loop_end = (x + 0.1 * side, y + 0.44), (x + 0.44 * side, y + 0.1)
@@ -28,4 +28,4 @@ def draw(axes: Axes) -> None:
         back_from, back_to = (three[0] + 0.45 * side, three[1] - 0.05), (x + 0.12 * side, y - 0.44)
         arrow(axes, back_from, back_to, bend=0.35 * side, dashed=True)
     note = "dashed: back to the state\nit was entered from, probability 1"
-    axes.text(three[0] + 0.75, 0.3, note, ha="left", va="center", fontsize=6)
+    axes.text(three[0] + 0.7, 0.22, note, ha="left", va="center", fontsize=7.5)

@@ -13,7 +13,8 @@ from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
 from untruncated.suite.spec import RunSpec
 
-_EVERY_FIGURE = ("axes", "face", "figure", "rows", "style")  # modules of plots/
+# Modules of plots/ that draw every figure.
+_EVERY_FIGURE = ("axes", "face", "figure", "layout", "legends", "marks", "rows", "style")
 TEMPLATES = "docs/templates"  # of the pages that are made from the tables
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
