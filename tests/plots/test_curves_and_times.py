@@ -8,6 +8,7 @@ from untruncated.plots import learning_curves, update_times
 
 LINEAR = {"x_label": "updates", "counts": "steps", "x_scale": "linear", "y_scale": "linear"}
 LINEAR |= {"y_low": None, "y_high": None, "center": "mean", "reference": None}
+LINEAR |= {"reference_label": "", "per": 1.0, "show_seeds": True}
 
 
 def test_a_learning_curve_shows_every_seed_their_mean_and_its_error():
@@ -31,6 +32,23 @@ def test_a_learning_curve_shows_every_seed_their_mean_and_its_error():
     (band,) = axes.collections
     heights = band.get_paths()[0].vertices[:, 1]
     np.testing.assert_allclose([heights.min(), heights.max()], [0.2, 1.0])
+
+
+def test_a_curve_may_be_a_share_without_its_seeds_beside_a_named_reference():
+    values = {0: [0.0, 2.0], 1: [2.0, 2.0]}
+    base = {"stage": "final", "metric": "pairs", "curve": "rnn", "label": "RNN", "method": "gru"}
+    table = pd.DataFrame(
+        {**base, "curve_step": step, "seed": seed, "value": value}
+        for seed, steps in values.items()
+        for step, value in enumerate(steps)
+    )
+    plot = LINEAR | {"metric": "pairs", "y_label": "share", "per": 2.0, "show_seeds": False}
+    axes = Figure().subplots()
+    learning_curves.draw(axes, table, plot | {"reference": 0.75, "reference_label": "claimed"})
+    lines = {line.get_label(): line.get_ydata() for line in axes.lines}
+    assert list(lines) == ["RNN", "claimed"]
+    np.testing.assert_allclose(lines["RNN"], [0.5, 1.0])
+    np.testing.assert_allclose(lines["claimed"], 0.75)
 
 
 def test_times_are_medians_in_microseconds_with_their_quartiles():

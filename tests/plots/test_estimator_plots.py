@@ -43,7 +43,7 @@ def test_errors_lie_at_the_number_of_unrolls_and_rounding_at_the_bottom(axes):
     assert axes.get_xscale() == axes.get_yscale() == "log"
 
 
-def test_exponents_are_slopes_of_medians_and_stand_in_the_legend(axes):
+def test_exponents_are_slopes_of_medians_and_stand_beside_the_lines(axes):
     rows = []
     for x in (2.0, 4.0, 8.0):
         rows += _rows("pes", "seconds", [x**1.5, x**1.5, 100.0], x=x)  # a slow round
@@ -52,9 +52,22 @@ def test_exponents_are_slopes_of_medians_and_stand_in_the_legend(axes):
     fit = scaling.exponents(table, "seconds").loc["pes"]
     np.testing.assert_allclose([fit.measured, fit.predicted], [1.5, 1.0])
     scaling.draw(axes, table, {"metric": "seconds", "x": "size", "x_label": "size"})
-    assert axes.get_legend().get_texts()[0].get_text() == "PES 1.50 (1.00)"
+    assert [text.get_text() for text in axes.texts] == ["1.50 (1.00)"]
     (bars,) = axes.containers
     np.testing.assert_allclose(bars[0].get_ydata(), [1e6 * x**1.5 for x in (2, 4, 8)])
+
+
+def test_exponents_of_lines_that_end_together_do_not_overlap(axes):
+    rows = []
+    for index in range(8):
+        name = f"curve{index}"
+        for x in (2.0, 4.0):
+            rows += _rows(name, "seconds", [x * (1 + 0.001 * index)], x=x)
+            rows += _rows(name, "predicted_operations", [7 * x], x=x)
+    scaling.draw(axes, pd.DataFrame(rows), {"metric": "seconds", "x": "size", "x_label": "size"})
+    heights = np.asarray([text.xy[1] for text in axes.texts])
+    assert (np.diff(heights) > 7 / 72 / scaling.HEIGHT).all()
+    assert (heights <= 1).all()
 
 
 def test_variances_are_markers_on_the_lines_of_the_formulas(axes):

@@ -94,6 +94,7 @@ class Case:
 
 THETA, STATE = ("theta_0", "theta_1"), ("state_0", "state_1")
 CURVE = {"metric": "loss_curve", "reference": None, "counts": "steps", "center": "mean"}
+CURVE |= {"reference_label": "", "per": 1.0, "show_seeds": True}
 CURVE |= {"x_scale": "log", "y_scale": "log", "y_low": None, "y_high": None, **LABELS}
 CASES = {
     "sweep_lines": Case(

@@ -63,7 +63,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         points = curve.points
         if curve.is_flat:
             _draw_flat(axes, curve, ends, top)
-            points = points.assign(x=xs[len(xs) // 2] if len(xs) else 0.5)
+            points = points.assign(x=xs[len(xs) // 2] if len(xs) else sum(ends) / 2)
         else:
             _draw_line(axes, curve, top, DODGE * (curve.place - (swept - 1) / 2))
         marks += lost(points, "x", top, curve.look.color)
