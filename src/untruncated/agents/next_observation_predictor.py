@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
+from untruncated.agents.adam import AdamCorrections
+from untruncated.agents.optimisers import OPTIMISERS
 from untruncated.cells.protocol import Cell, Derived, Parameters
 from untruncated.estimators.online import OnlineGradient
 
@@ -22,21 +23,28 @@ class ClassifierParameters(NamedTuple):
 
 
 class ClassifierState(NamedTuple):
-    """Parameters and what `cell.derive` makes of them, moments, and the estimator's carry."""
+    """Parameters and what `cell.derive` makes of them, moments, and the estimator's carry.
+
+    `moments` is what the optimiser keeps: Adam's moments, nothing for SGD.
+    """
 
     params: ClassifierParameters
     derived: Derived
-    moments: AdamMoments
+    moments: Any
     carry: Any
 
 
 @dataclass(frozen=True)
 class NextObservationPredictor:
-    """Softmax over `classes` of a linear layer on the cell's features; one Adam step per input."""
+    """Softmax over `classes` of a linear layer on the cell's features; one update per input.
+
+    `optimiser` is one of `agents.optimisers.OPTIMISERS`.
+    """
 
     cell: Cell
     gradient: OnlineGradient
     classes: int
+    optimiser: str = "adam"
 
     def init(self, key: PRNGKeyArray) -> ClassifierState:
         """The learner before the first observation; weights LeCun normal, bias zero."""
@@ -45,9 +53,8 @@ class NextObservationPredictor:
         params = ClassifierParameters(
             self.cell.init(cell_key), lecun_normal()(head_key, shape), jnp.zeros(self.classes)
         )
-        return ClassifierState(
-            params, self.cell.derive(params.cell), init_moments(params), self.gradient.init()
-        )
+        moments = OPTIMISERS[self.optimiser].init(params)
+        return ClassifierState(params, self.cell.derive(params.cell), moments, self.gradient.init())
 
     def step(
         self,
@@ -75,7 +82,8 @@ class NextObservationPredictor:
             head, step.features
         )
         gradient = ClassifierParameters(step.pullback(dfeatures), *dhead)
-        params, moments = adam_update(params, state.moments, gradient, step_size, corrections)
+        update = OPTIMISERS[self.optimiser].update
+        params, moments = update(params, state.moments, gradient, step_size, corrections)
         params = params._replace(cell=self.cell.constrain(params.cell))
         derived = self.cell.derive(params.cell)
         return ClassifierState(params, derived, moments, step.carry), log_probabilities

@@ -103,7 +103,17 @@ CELLS: dict[str, CellEntry] = {
     ),
     "vanilla_rnn": CellEntry(
         "untruncated.cells.vanilla_rnn:VanillaRNN",
-        {"width": _WIDTH, "activation": _activation("tanh")},
+        {
+            "width": _WIDTH,
+            "activation": _activation("tanh"),
+            "recurrent_init": Field(
+                str,
+                "orthogonal",
+                choices=("orthogonal", "lecun_normal", "uniform"),
+                meaning="how the recurrent weights start; uniform is on ±1/√units",
+            ),
+            "bias": Field(bool, False, meaning="adds a learned b, zero at the start"),
+        },
         credits=_ANY_CELL,
         parameters=costs.vanilla_rnn_parameters,
         flops=costs.vanilla_rnn_flops,

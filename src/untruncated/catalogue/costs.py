@@ -104,11 +104,13 @@ def gru_flops(fields: Fields, d: int, credit: Fields) -> int:
 
 
 def vanilla_rnn_parameters(fields: Fields, d: int) -> int:
-    """W_x and W_h."""
-    return fields["width"] * (d + fields["width"])
+    """W_x, W_h and, with a bias, b."""
+    h = fields["width"]
+    return h * (d + h) + (h if fields["bias"] else 0)
 
 
 def vanilla_rnn_flops(fields: Fields, d: int, credit: Fields) -> int:
-    """One matrix product with inputs and with state."""
+    """One matrix product with inputs and with state; a bias is one more sum for each unit."""
     h = fields["width"]
-    return _without_traces(credit, 2 * h * (d + h) + 2 * h, 0, h, vanilla_rnn_parameters(fields, d))
+    forward = 2 * h * (d + h) + (3 * h if fields["bias"] else 2 * h)
+    return _without_traces(credit, forward, 0, h, vanilla_rnn_parameters(fields, d))

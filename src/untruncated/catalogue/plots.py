@@ -12,9 +12,9 @@ class PlotEntry(Entry):
     """A plot; `stages` says which runs of a configuration it shows. A drawing shows none.
 
     `marks` explains what is drawn, by the plot's fields where it depends on them. `curve_metric`
-    has values along the run; a field `metric` names another one. A panel's axes are `height`
-    inches high, and leave `right` inches for what stands beside them; a wide one has a row of its
-    own.
+    has values along the run; the fields `metric` and `success_metric` name others. A panel's axes
+    are `height` inches high, and leave `right` inches for what stands beside them; a wide one has a
+    row of its own.
     """
 
     stages: tuple[str, ...] = ("tuning", "final")
@@ -80,6 +80,23 @@ PLOTS: dict[str, PlotEntry] = {
         stages=("tuning",),
         marks="Markers: mean over seeds at the best step size; bars: ±1 standard error; △: above "
         "the panel; ×: a seed diverged at every step size.",
+    ),
+    "step_size_averages": PlotEntry(
+        "untruncated.plots.step_size_averages:draw",
+        {
+            "metric": Field(str, meaning="a metric along the run"),
+            "y_label": Field(str),
+            "steps": Field(int, minimum=1, meaning="averaged over, from the first of a run on"),
+            "threshold": Field(float, meaning="a dashed line; what lies above it is counted"),
+            "success_metric": Field(str, meaning="a share along the run"),
+            "success_level": Field(
+                float, meaning="of that in the last tenth of the steps, for a filled marker"
+            ),
+            "y_low": Field(float, None, nullable=True, meaning="lower end of the y axis"),
+            "y_high": Field(float, None, nullable=True, meaning="upper end of the y axis"),
+        },
+        marks="Markers: mean over seeds, one for each configuration and step size; bars: ±1 "
+        "standard error; ×: a seed diverged; numbers above: how many lie above the dashed line.",
     ),
     "learning_curves": PlotEntry(
         "untruncated.plots.learning_curves:draw",

@@ -76,8 +76,15 @@ PROGRAMS: dict[str, ProgramEntry] = {
     ),
     "next_observation": ProgramEntry(
         "untruncated.programs.next_observation:build",
-        {"steps": _STEPS, **COMMON},
+        {
+            "steps": _STEPS,
+            "optimiser": Field(
+                str, "adam", choices=("adam", "sgd"), meaning="what makes a step of a gradient"
+            ),
+            **COMMON,
+        },
         components=("environment", "cell", "credit"),
+        tuning_optional=True,
         objective="cross_entropy",
     ),
     "update_timing": ProgramEntry(

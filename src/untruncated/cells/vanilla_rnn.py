@@ -1,5 +1,6 @@
 """The plain recurrent network of Elman (1990), and how many of its eigenvalues are complex."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,31 +14,55 @@ from untruncated.cells.activations import ACTIVATIONS
 _LARGEST_COUNTED = 4
 
 
+def _uniform(key: PRNGKeyArray, shape: tuple[int, int]) -> Float[Array, "units units"]:
+    """Uniform on ±1/√units, as PyTorch's `RNN`."""
+    bound = shape[0] ** -0.5
+    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+
+
+RECURRENT_INITS: dict[str, Callable[[PRNGKeyArray, tuple[int, int]], Array]] = {
+    "orthogonal": orthogonal(),
+    "lecun_normal": lecun_normal(),
+    "uniform": _uniform,
+}
+
+
 class VanillaRNNParameters(NamedTuple):
-    """W_x and W_h, transposed as Flax's kernels: (inputs, units) and (units, units)."""
+    """W_x and W_h, transposed as Flax's kernels: (inputs, units) and (units, units).
+
+    Without a bias `b` is None, which holds no parameter.
+    """
 
     w: Float[Array, "inputs units"]
     u: Float[Array, "units units"]
+    b: Float[Array, " units"] | None = None
 
 
 @dataclass(frozen=True)
 class VanillaRNN:
-    """h' = f(W_h h + W_x x), features h. RTU paper, Appendix B.2. There is no bias."""
+    """h' = f(W_h h + W_x x + b), features h. RTU paper, Appendix B.2.
+
+    There is no b unless `bias`. The paper does not say how W_h starts: `recurrent_init` is one of
+    `RECURRENT_INITS`.
+    """
 
     inputs: int
     width: int
     activation: str = "tanh"
+    recurrent_init: str = "orthogonal"
+    bias: bool = False
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:
         return (self.width,)
 
     def init(self, key: PRNGKeyArray) -> VanillaRNNParameters:
-        """W_x LeCun normal, W_h orthogonal, as Flax's `SimpleCell`."""
+        """W_x LeCun normal, b zero; by default W_h is orthogonal, all as in Flax's `SimpleCell`."""
         input_key, recurrent_key = jax.random.split(key)
         return VanillaRNNParameters(
             lecun_normal()(input_key, (self.inputs, self.width)),
-            orthogonal()(recurrent_key, (self.width, self.width)),
+            RECURRENT_INITS[self.recurrent_init](recurrent_key, (self.width, self.width)),
+            jnp.zeros(self.width) if self.bias else None,
         )
 
     def initial_state(self) -> Float[Array, " units"]:
@@ -49,7 +74,7 @@ class VanillaRNN:
     def drive(
         self, params: VanillaRNNParameters, derived: tuple[()], x: Float[Array, "*time inputs"]
     ) -> Float[Array, "*time units"]:
-        return x @ params.w
+        return x @ params.w if params.b is None else x @ params.w + params.b
 
     def step(
         self,

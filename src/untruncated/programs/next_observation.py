@@ -184,7 +184,7 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
     """The program of a resolved spec, at the given step sizes."""
     environment = build_environment(fields)
     cell, gradient = build_cell(fields, environment)
-    predictor = NextObservationPredictor(cell, gradient, STATES)
+    predictor = NextObservationPredictor(cell, gradient, STATES, fields["optimiser"])
     return NextObservation(
         environment, predictor, step_sizes, fields["seeds"], fields["steps"], choices
     )

@@ -5,7 +5,7 @@
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +172,7 @@ def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
     """The rows of a panel's table, without the columns that are the same for all."""
     x = panel.plot.get("x")
     of_plot = lookup("plot", panel.plot["name"], "plot").curve_metric
-    curve_metric = panel.plot.get("metric", of_plot)
+    curve_metrics = {panel.plot.get("metric", of_plot), panel.plot.get("success_metric")}
     for point in panel.points:
         cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
         fixed = {
@@ -190,17 +190,19 @@ def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
         }
         for run in point.runs:
             stage = "tuning" if run is point.tuning else "final"
-            for member in _result_rows(run, runs, curve_metric):
+            for member in _result_rows(run, runs, curve_metrics):
                 if member.pop("agent", point.agent) == point.agent:
                     yield {**fixed, "stage": stage, **member}
     for run in panel.baselines:
         fixed = {"curve": "baseline", "label": panel.baseline_label, "stage": "baseline"}
-        for member in _result_rows(run, runs, curve_metric):
+        for member in _result_rows(run, runs, curve_metrics):
             yield {**fixed, **member}
 
 
-def _result_rows(run: RunSpec, runs: Path, curve_metric: str | None) -> Iterator[dict[str, Any]]:
-    """A row for each member of a run and each metric of the whole run, or of the one curve."""
+def _result_rows(
+    run: RunSpec, runs: Path, curve_metrics: Container[str]
+) -> Iterator[dict[str, Any]]:
+    """A row for each member of a run and each metric of the whole run, or of those curves."""
     result = read_result(runs / f"{run.hash}.json", run.canonical)
     fixed = {
         "run": run.hash,
@@ -210,7 +212,7 @@ def _result_rows(run: RunSpec, runs: Path, curve_metric: str | None) -> Iterator
     }
     diverged = {(record.get("step_size"), record.get("seed")) for record in result.diverged}
     for name, metric in result.metrics.items():
-        if set(metric.axes) <= _MEMBER_AXES or name == curve_metric:
+        if set(metric.axes) <= _MEMBER_AXES or name in curve_metrics:
             for member, value in _members(result, metric):
                 lost = (member.get("step_size"), member.get("seed")) in diverged
                 yield {**fixed, **member, "metric": name, "value": value, "diverged": lost}
