@@ -38,6 +38,7 @@ def _load(cell, inputs):
         {"name": "block_diagonal", "halved": True},
         {"name": "gru"},
         {"name": "vanilla_rnn"},
+        {"name": "vanilla_rnn", "bias": True},
     ],
     ids=str,
 )
@@ -125,6 +126,9 @@ def _unrolled_step(cell, truncation):
         ({"name": "vanilla_rnn", "width": 3}, 3, 2, None, 252),
         ({"name": "vanilla_rnn", "width": 20}, 12, 5, None, 19_800),
         ({"name": "vanilla_rnn", "width": 3}, 3, "dense_rtrl", None, 780),
+        ({"name": "vanilla_rnn", "width": 3, "bias": True}, 3, 2, None, 270),
+        ({"name": "vanilla_rnn", "width": 20, "bias": True}, 12, 5, None, 20_100),
+        ({"name": "vanilla_rnn", "width": 3, "bias": True}, 3, "dense_rtrl", None, 882),
         ({"name": "gru", "width": 4}, 12, "dense_rtrl", None, 13_328),
         ({"name": "gru", "width": 30}, 2, "dense_rtrl", None, 6_057_960),
         ({"name": "linear_rtu", "width": 8}, 12, "dense_rtrl", None, 131_792),

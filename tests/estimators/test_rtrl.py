@@ -93,7 +93,11 @@ def test_dense_jacobian_and_traces_agree_while_parameters_change(cell):
         assert np.abs(getattr(dense[1], name) - getattr(traced[1], name)).max() > 1e-6
 
 
-@pytest.mark.parametrize("cell", [GRU(INPUTS, WIDTH), VanillaRNN(INPUTS, WIDTH)], ids=str)
+@pytest.mark.parametrize(
+    "cell",
+    [GRU(INPUTS, WIDTH), VanillaRNN(INPUTS, WIDTH), VanillaRNN(INPUTS, WIDTH, bias=True)],
+    ids=str,
+)
 def test_dense_rtrl_equals_full_bptt_where_units_mix(cell):
     rng = np.random.default_rng(3)
     # The biases start at zero; there, a bias in a wrong place can go unseen.

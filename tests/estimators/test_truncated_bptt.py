@@ -11,6 +11,7 @@ from untruncated.cells.gru import GRU
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
+from untruncated.cells.vanilla_rnn import VanillaRNN
 from untruncated.estimators.bptt import bptt_gradient, sequence_features
 from untruncated.estimators.truncated_bptt import TruncatedBPTT, unroll_window
 
@@ -20,6 +21,7 @@ CELLS = [
     LRU(INPUTS, WIDTH, outputs=2, skip=True),
     LinearRTU(INPUTS, WIDTH),
     NonlinearRTU(INPUTS, WIDTH, "tanh"),
+    VanillaRNN(INPUTS, WIDTH, bias=True),
 ]
 
 
@@ -95,7 +97,7 @@ def test_is_full_bptt_exactly_while_the_window_holds_every_input(cell):
         if t < TRUNCATION:
             _assert_agree(gradient, full)
     # Parameters stay, so the state is the same for ever; the gradient of the last step is not.
-    recurrent = "u" if isinstance(cell, GRU) else "nu"
+    recurrent = "u" if isinstance(cell, GRU | VanillaRNN) else "nu"
     cut, full = getattr(gradient, recurrent), getattr(full, recurrent)
     assert np.abs(cut - full).max() > 1e-4 * np.abs(full).max() > 0
 

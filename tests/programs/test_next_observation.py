@@ -7,13 +7,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from untruncated.agents.next_observation_predictor import NextObservationPredictor
+from untruncated.cells.vanilla_rnn import VanillaRNN
+from untruncated.estimators.truncated_bptt import TruncatedBPTT
 from untruncated.programs import next_observation
 from untruncated.suite.spec import resolve_run
 
 STEPS, SEEDS, SIZES = 400, [0, 1, 2], [1e-2, 3e-2]
 
 
-def _program(steps=STEPS, sizes=SIZES):
+OTHER_SETTING = {
+    "optimiser": "sgd",
+    "cell": {"name": "vanilla_rnn", "width": 3, "recurrent_init": "uniform", "bias": True},
+}
+
+
+def _program(steps=STEPS, sizes=SIZES, **fields):
     spec = resolve_run(
         {
             "program": "next_observation",
@@ -23,6 +32,7 @@ def _program(steps=STEPS, sizes=SIZES):
             "credit": {"name": "truncated_bptt", "truncation": 2},
             "step_sizes": sizes,
             "seeds": SEEDS,
+            **fields,
         }
     )
     return next_observation.build(spec.fields, spec.fields["step_sizes"], {})
@@ -35,9 +45,9 @@ def _run(program):
     return carry
 
 
-@pytest.fixture(scope="module")
-def finished():
-    program = _program()
+@pytest.fixture(scope="module", params=[{}, OTHER_SETTING], ids=["default", "other"])
+def finished(request):
+    program = _program(**request.param)
     carry = _run(program)
     return program, carry, {name: m.values for name, m in program.metrics(carry).items()}
 
@@ -71,6 +81,14 @@ def test_metrics_agree_with_a_plain_loop_over_the_same_stream(finished):
     assert metrics["accuracy_last_tenth"][size, seed] == pytest.approx(np.mean(late))
     counted = metrics["complex_eigenvalues_last_tenth"][size, seed]
     assert counted == pytest.approx(np.mean(eigenvalues[tail:]))
+
+
+def test_the_setting_reaches_the_learner():
+    cell, gradient = VanillaRNN(3, 3), TruncatedBPTT(VanillaRNN(3, 3), 2)
+    assert _program().predictor == NextObservationPredictor(cell, gradient, 3, "adam")
+    other = VanillaRNN(3, 3, recurrent_init="uniform", bias=True)
+    expected = NextObservationPredictor(other, TruncatedBPTT(other, 2), 3, "sgd")
+    assert _program(**OTHER_SETTING).predictor == expected
 
 
 def test_the_length_of_a_chunk_changes_nothing(finished):

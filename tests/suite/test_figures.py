@@ -563,6 +563,24 @@ def test_figure_1_shares_the_runs_of_cells_that_other_figures_show_too():
         assert "linear_rtu" in {cell.get("name") for cell in cells}
 
 
+def test_the_companion_of_figure_8_has_96_settings_each_run_once_and_shown_at_two_lengths():
+    figure = load_figures(EXPERIMENTS, "small")["rtu_companion_eigenvalues"]
+    assert len(figure.runs) == 24
+    settings = set()
+    for run in figure.runs.values():
+        assert run.tuning is None and run.fields["steps"] == 50_000
+        assert len(run.fields["seeds"]) == 5
+        cell, window = run.fields["cell"], run.fields["credit"]["truncation"]
+        setting = run.fields["optimiser"], cell["recurrent_init"], cell["bias"], window
+        settings |= {(*setting, size) for size in run.fields["step_sizes"]}
+    assert len(settings) == 96
+    values = [set(column) for column in zip(*settings, strict=True)]
+    assert [len(column) for column in values] == [2, 3, 2, 2, 6]
+    early, late = (figure.panels[name] for name in "ab")
+    assert (early.plot["steps"], late.plot["steps"]) == (10_000, 50_000)
+    assert [run.hash for run in early.runs] == [run.hash for run in late.runs]
+
+
 def test_figure_2_matches_budgets_and_shares_runs_between_panels():
     figure = load_figures(EXPERIMENTS, "small")["rtu_figure2"]
     for point in figure.panels["a"].points:

@@ -33,6 +33,17 @@ GOLDEN = {
 }
 
 
+FIGURE_8 = {
+    "program": "next_observation",
+    "steps": 50_000,
+    "environment": "three_state_mdp",
+    "cell": {"name": "vanilla_rnn", "width": 3},
+    "credit": {"name": "truncated_bptt", "truncation": 2},
+    "step_sizes": [1e-3, 3e-3, 1e-2],
+    "seeds": [0, 1, 2, 3, 4],
+}
+
+
 def changed(**fields):
     return {**TUNING, **fields}
 
@@ -40,6 +51,15 @@ def changed(**fields):
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden_names(name):
     assert resolve_run(changed(**GOLDEN[name])).hash == name
+
+
+def test_the_golden_name_of_next_observation_and_of_its_defaults_spelled_out():
+    assert resolve_run(FIGURE_8).hash == "db594eb2cc00f4ad"
+    cell = {"recurrent_init": "orthogonal", "bias": False, **FIGURE_8["cell"]}
+    assert resolve_run({**FIGURE_8, "optimiser": "adam", "cell": cell}).hash == "db594eb2cc00f4ad"
+    for field, value in (("recurrent_init", "uniform"), ("bias", True)):
+        assert resolve_run({**FIGURE_8, "cell": {**cell, field: value}}).hash != "db594eb2cc00f4ad"
+    assert resolve_run({**FIGURE_8, "optimiser": "sgd"}).hash != "db594eb2cc00f4ad"
 
 
 def test_fields_at_their_defaults_do_not_change_the_name():

@@ -95,6 +95,26 @@ def test_a_diverged_member_has_no_value_and_is_marked(project):
     assert rows.loc[~rows["diverged"], "value"].notna().all()
 
 
+def test_a_panel_has_the_metrics_along_the_run_that_its_plot_names(tmp_path):
+    figure = load_figure(EXPERIMENTS / "rtu" / "companion_eigenvalues.yaml", "smoke")
+    for run in figure.runs.values():
+        axes = {"step_size": run.fields["step_sizes"], "seed": run.fields["seeds"]}
+        axes["curve_step"] = [500, 1000]
+        values = np.zeros([len(values) for values in axes.values()])
+        names = ("complex_eigenvalues_curve", "accuracy_curve", "another_curve")
+        metrics = {name: Metric(tuple(axes), values) for name in names}
+        write_result(
+            tmp_path / f"{run.hash}.json", Result(run.canonical, axes, metrics, {}, [], {}, {})
+        )
+    output = tmp_path / "panel.csv"
+    write_table("rtu_companion_eigenvaluesa", "smoke", EXPERIMENTS, tmp_path, output)
+    counts = read_table(output)["metric"].value_counts()
+    members = sum(
+        len(r.fields["step_sizes"]) * len(r.fields["seeds"]) for r in figure.runs.values()
+    )
+    assert counts.to_dict() == {name: 2 * members for name in names[:2]}
+
+
 def test_every_missing_run_is_named_with_its_configuration(project):
     folder, panel = project
     point = panel.points[0]
