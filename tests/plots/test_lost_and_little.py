@@ -92,6 +92,12 @@ class Case:
         return len(CURVES) * (len(xs) if self.each_x else 1) * (len(seeds) if self.each_seed else 1)
 
 
+def shares(x: float, seed: int) -> Rows:
+    for metric, step in itertools.product(("pairs_curve", "right_curve"), STEPS):
+        more = {"step_size": x / 1000, "curve_step": step, "seed": seed}
+        yield {"metric": metric, "value": 0.5 + x / 10 + seed / 1e5, **more}
+
+
 THETA, STATE = ("theta_0", "theta_1"), ("state_0", "state_1")
 CURVE = {"metric": "loss_curve", "reference": None, "counts": "steps", "center": "mean"}
 CURVE |= {"reference_label": "", "per": 1.0, "show_seeds": True}
@@ -112,6 +118,12 @@ CASES = {
         lambda x, seed: swept("loss", x, seed, step_size=0.1),
         {"x_label": "σ", "metric": "loss", "steps": 10},
         stage="tuning",
+        each_x=True,
+    ),
+    "step_size_averages": Case(
+        shares,
+        {"metric": "pairs_curve", "success_metric": "right_curve", "success_level": 0.7}
+        | {"steps": 20, "threshold": 0.8, "y_label": "y", "y_low": None, "y_high": None},
         each_x=True,
     ),
     "learning_curves": Case(curve, CURVE, each_seed=True),

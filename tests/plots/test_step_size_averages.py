@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from untruncated.plots.step_size_averages import draw, summarise
-from untruncated.suite.tables import COLUMNS
+from untruncated.plots.step_size_averages import averages, draw
 
 PLOT = {"metric": "pairs_curve", "success_metric": "right_curve", "success_level": 0.9}
 PLOT |= {"steps": 20, "threshold": 1.5, "y_label": "pairs", "y_low": 0, "y_high": 2.5}
@@ -50,29 +49,32 @@ def axes(table):
 
 
 def test_a_setting_is_averaged_over_the_first_steps_then_over_seeds(table):
-    settings = summarise(table, PLOT)
+    settings = averages(table, PLOT)
     np.testing.assert_allclose(settings["mean"], [1.9, 1.1, 1.6, np.nan])
     np.testing.assert_allclose(settings["standard_error"], [0.1, 0.1, 0.2, np.nan])
-    later = summarise(table, PLOT | {"steps": 40})
+    later = averages(table, PLOT | {"steps": 40})
     np.testing.assert_allclose(later["mean"], [50.95, 50.55, 50.8, np.nan])
 
 
 def test_what_has_learned_in_the_last_tenth_of_those_steps_is_filled(table, axes):
-    assert summarise(table, PLOT)["success"].tolist() == [True, False, True, False]
-    assert not summarise(table, PLOT | {"steps": 40})["success"].any()
-    faces = {
-        round(float(y), 1): line.get_markerfacecolor()
-        for line in (container[0] for container in axes.containers)
-        for y in line.get_ydata()
-    }
-    assert faces[1.1] == "white"
-    assert "white" not in (faces[1.9], faces[1.6])
+    assert averages(table, PLOT)["success"].tolist() == [True, False, True, False]
+    assert not averages(table, PLOT | {"steps": 40})["success"].any()
+    filled = [line for line in axes.lines if line.get_label() in ("orthogonal", "uniform")]
+    assert [list(line.get_ydata()) for line in filled] == [[1.9], [pytest.approx(1.6)]]
+    assert all(c[0].get_markerfacecolor() == "white" for c in axes.containers)
 
 
 def test_settings_above_the_line_are_counted_in_all_and_at_each_step_size(axes):
-    assert axes.get_title(loc="right") == "2 of 4 above 1.5"
-    counts = {text.get_position()[0]: text.get_text() for text in axes.texts}
+    whole, *each = axes.texts
+    assert whole.get_text() == "2 of 4 above 1.5, 2 of these have learned"
+    counts = {text.get_position()[0]: text.get_text() for text in each}
     assert counts == {1e-3: "2 of 2", 1e-2: "0 of 2"}
+
+
+def test_what_lies_above_the_line_without_having_learned_is_told_apart(table):
+    axes = Figure().subplots()
+    draw(axes, table, PLOT | {"threshold": 1.0})
+    assert axes.texts[0].get_text() == "3 of 4 above 1, 2 of these have learned"
 
 
 def test_a_setting_with_a_diverged_seed_is_crossed_out(axes):
@@ -86,16 +88,3 @@ def test_settings_of_one_step_size_stand_side_by_side_by_label(axes):
     left, right = xs[1.9], next(x for y, x in xs.items() if abs(y - 1.6) < 1e-9)
     assert left < 1e-3 < right < 10**-2.5
     assert axes.get_legend_handles_labels()[1] == ["orthogonal", "uniform"]
-
-
-def test_tables_that_are_empty_of_one_seed_or_all_diverged_are_drawn(table):
-    axes = Figure().subplots()
-    draw(axes, pd.DataFrame({name: [] for name in COLUMNS}), PLOT)
-    assert axes.get_title(loc="right") == "0 of 0 above 1.5"
-    axes = Figure().subplots()
-    draw(axes, table[table["seed"] == 0], PLOT)
-    assert axes.get_title(loc="right") == "2 of 4 above 1.5"  # 2.0, 1.0, 1.4, 1.9
-    axes = Figure().subplots()
-    draw(axes, table.assign(value=np.nan, diverged=True), PLOT)
-    assert axes.get_title(loc="right") == "0 of 4 above 1.5"
-    assert sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "x") == 4

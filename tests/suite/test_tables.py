@@ -107,7 +107,7 @@ def test_a_panel_has_the_metrics_along_the_run_that_its_plot_names(tmp_path):
             tmp_path / f"{run.hash}.json", Result(run.canonical, axes, metrics, {}, [], {}, {})
         )
     output = tmp_path / "panel.csv"
-    write_table("rtu_companion_eigenvaluesa", "smoke", EXPERIMENTS, tmp_path, output)
+    write_table("rtu_companion_eigenvaluesb", "smoke", EXPERIMENTS, tmp_path, output)
     counts = read_table(output)["metric"].value_counts()
     members = sum(
         len(r.fields["step_sizes"]) * len(r.fields["seeds"]) for r in figure.runs.values()

@@ -85,7 +85,7 @@ PLOTS: dict[str, PlotEntry] = {
         "untruncated.plots.step_size_averages:draw",
         {
             "metric": Field(str, meaning="a metric along the run"),
-            "y_label": Field(str),
+            "y_label": Field(str, drawn=True),
             "steps": Field(int, minimum=1, meaning="averaged over, from the first of a run on"),
             "threshold": Field(float, meaning="a dashed line; what lies above it is counted"),
             "success_metric": Field(str, meaning="a share along the run"),

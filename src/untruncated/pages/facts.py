@@ -3,10 +3,13 @@
 Each is a function of the tables, and what the template gives.
 """
 
+from typing import Any
+
 import numpy as np
 
 from untruncated.pages.figures import Figures
 from untruncated.plots.scaling import exponents as fitted_exponents
+from untruncated.plots.step_size_averages import averages
 
 
 def surface_share(figures: Figures, panel: str, low: float, high: float) -> float:
@@ -53,4 +56,25 @@ def final_parameters(figures: Figures, panel: str, curve: str) -> np.ndarray:
     return last.pivot(index="seed", columns="parameter", values="value").to_numpy(float)
 
 
-FACTS = (exponents, final_parameters, largest_deviation, surface_least, surface_share)
+def setting_averages(
+    figures: Figures,
+    panel: str,
+    metric: str,
+    steps: int,
+    success_metric: str,
+    success_level: float,
+) -> list[dict[str, Any]]:
+    """Each setting of such a panel, with the columns of `plots.step_size_averages.averages`."""
+    plot = {"metric": metric, "steps": steps}
+    plot |= {"success_metric": success_metric, "success_level": success_level}
+    return averages(figures.table(panel), plot).to_dict("records")
+
+
+FACTS = (
+    exponents,
+    final_parameters,
+    largest_deviation,
+    setting_averages,
+    surface_least,
+    surface_share,
+)
