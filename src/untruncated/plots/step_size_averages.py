@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from untruncated.plots.axes import mark_at_top, set_scales
 from untruncated.plots.rows import means
-from untruncated.plots.style import BASELINE_COLOR, SERIES
+from untruncated.plots.style import BASELINE_COLOR, SERIES, STROKE
 
 # How much of the way from one step size to the next the settings of one take up.
 SPREAD = 0.7
@@ -107,7 +107,7 @@ def _write_counts(axes: Axes, settings: pd.DataFrame, threshold: float) -> None:
     above = settings["mean"] > threshold
     learned = (above & settings["success"]).sum()
     words = f"{above.sum()} of {len(above)} above {threshold:g}, {learned} of these have learned"
-    place = {"ha": "center", "va": "center"}
+    place: dict[str, Any] = {"ha": "center", "va": "center", "path_effects": STROKE}
     axes.text(0.5, 0.91, words, fontsize=8, transform=axes.transAxes, **place)
     place["transform"] = axes.get_xaxis_transform()
     for size, mine in above.groupby(settings["step_size"], dropna=False):
