@@ -73,6 +73,15 @@ def test_a_diverged_seed_stands_behind_all_others():
     assert compare(lost, sound).verdict == "behind"
 
 
+def test_a_seed_far_from_all_others_is_no_mean():
+    """A test of means would say nothing: p = 0.34; by ranks all but one are lower: p = 0.0079."""
+    good = Sample((0.10, 0.11, 0.12, 0.13, 0.14))
+    exploded = Sample((0.21, 0.22, 0.23, 0.24, 1e8))
+    assert str(exploded) == "median 0.230, highest 100,000,000"
+    assert compare(good, exploded).p == 0.0079
+    assert not Sample((1.0, 2.0, 10.0)).outlying
+
+
 def test_words_follow_the_number_that_is_printed():
     assert Comparison(LOW, HIGH, 0.05, -1).verdict == "level"
     assert Comparison(LOW, HIGH, 0.049, -1).verdict == "ahead"

@@ -68,9 +68,12 @@ def test_single_numbers_columns_and_curves(figures):
 
 def test_learning_curves(figures):
     assert figures.along("made1a", "gru", "loss_curve").loc[20].tolist() == [4, 9]
-    first = figures.first_below("made1a", "gru", "loss_curve", 4.5)
+    first = figures.first_below("made1a", "gru", "loss_curve", 4.4)
     assert first.values[0] == 20 and math.isnan(first.values[1])
-    assert str(first) == "20.0 (1 of 2 never below 4.5)"
+    assert str(first) == "20.0 (1 of 2 never below 4)"
+    assert figures.at_step("made1a", "gru", "loss_curve", 11).values == (4, 9)
+    assert figures.at_step("made1a", "gru", "loss_curve", 20).values == (4, 9)
+    assert figures.at_step("made1a", "gru", "loss_curve", 99).x == 40
     assert figures.last_part("made1a", "gru", "loss_curve", 0.5).values == (1.5, 6.5)
     assert figures.last_part("made1a", "gru", "loss_curve").values == (1, 6)
 
@@ -79,11 +82,11 @@ def test_learning_curves(figures):
     ("ask", "message"),
     [
         (lambda f: f.final("made1b", "gru"), r"made1b\.csv: cannot be read.*snakemake"),
-        (lambda f: f.final("made1a", "grru"), "made1a: unknown curve 'grru'.*did you mean 'gru'"),
+        (lambda f: f.final("made1a", "grru"), "made1a.*: unknown curve 'grru'.*did you mean 'gru'"),
         (lambda f: f.final("made1a", "gru", "msr", x=5), "unknown metric 'msr'.*'msre'"),
-        (lambda f: f.final("made1a", "gru", x=6), r"unknown x '6'.*5\.0, 45\.0"),
+        (lambda f: f.final("made1a", "gru", x=6), r"unknown x '6'.*5, 45"),
         (lambda f: f.final("made1a", "gru", colour=6), "unknown column 'colour'"),
-        (lambda f: f.final("made1a", "gru"), r"several values a seed; choose x among 5\.0, 45\.0"),
+        (lambda f: f.final("made1a", "gru"), r"several values a seed; choose x among 5, 45"),
         (lambda f: f.single("made1a", "other", seed=1), None),
         (lambda f: f.single("made1a", "msre"), "msre has 6 values, not one"),
         (lambda f: f.along("made1a", "gru", "msre"), "msre is no curve"),

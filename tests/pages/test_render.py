@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from untruncated.cli import main
+from untruncated.pages.figures import Figures
 from untruncated.pages.render import render_pages, write_pages
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.tables import COLUMNS
@@ -38,7 +39,7 @@ def test_numbers_and_words_come_from_the_table(folders):
     expected = (
         "Means.\nThe GRU, 2.0 ± 0.6, is ahead of the RTU, 12.0 ± 0.6 (p = 0.00026, 3 seeds).\n"
     )
-    assert render_pages(templates, tables) == {"page.md": expected}
+    assert render_pages(templates, Figures(tables)) == {"page.md": expected}
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_an_error_names_the_template_and_the_line(folders, line, message):
     templates, tables = folders
     (templates / "page.md").write_text(f"One.\nTwo.\n{line}\n")
     with pytest.raises(SuiteError, match=message) as error:
-        render_pages(templates, tables)
+        render_pages(templates, Figures(tables))
     assert str(error.value).startswith(f"{templates / 'page.md'}, line 3: ")
 
 
@@ -68,7 +69,7 @@ def test_an_error_in_a_part_names_the_part(folders):
     (templates / "_part.txt").write_text("\n\n{{ gruu }}\n")
     (templates / "page.md").write_text('{% include "_part.txt" %}\n')
     with pytest.raises(SuiteError, match=r"_part\.txt, line 3: 'gruu' is undefined"):
-        render_pages(templates, tables)
+        render_pages(templates, Figures(tables))
 
 
 def test_one_bad_page_leaves_all_as_they_were(folders, tmp_path):

@@ -20,6 +20,8 @@ from untruncated.pages import words
         (2.46e-7, 2, "2.5e-7"),
         (9.99e-5, 2, "0.00010"),
         (-0.0312, 2, "-0.031"),
+        (3.53e15, 2, "3.5e15"),
+        (999_999_999.0, 3, "1.00e9"),
         (0.0, 3, "0"),
         (math.nan, 3, "×"),
         (math.inf, 3, "∞"),
@@ -37,6 +39,7 @@ def test_numbers(value, digits, text):
         (0.1239, 0.0199, "0.124 ± 0.020"),
         (752.3, 29.7, "750 ± 30"),
         (7523.4, 12.1, "7,523 ± 12"),
+        (1.883e-5, 6e-7, "1.88e-5 ± 6e-7"),
         (0.1239, math.nan, "0.124"),
         (0.1239, 0.0, "0.124"),
         (math.nan, math.nan, "×"),
@@ -67,4 +70,4 @@ def test_lists_ranges_and_probabilities():
     assert words.percent(0.0563) == "5.6 %"
     assert words.count(10504.0) == "10,504"
     assert (words.in_words(5), words.in_words(11)) == ("five", "11")
-    assert words.fixed(-1.005, 1) == "-1.0"
+    assert (words.fixed(-1.005, 1), words.fixed(-0.001, 2)) == ("-1.0", "0.00")

@@ -51,12 +51,11 @@ class Comparison:
 
 
 def compare(first: Sample, second: Sample) -> Comparison:
-    """Welch's t-test, two-sided, over seeds; a rank test where a seed diverged.
+    """Welch's t-test, two-sided, over seeds; a rank test where a seed diverged or is far off.
 
     A seed without a value counts as worse than every other, which a mean of the rest would hide.
     """
-    p, sign = _ranks(first, second) if first.diverged or second.diverged else _welch(first, second)
-    return Comparison(first, second, _rounded(p), sign)
+    return compare_each(first, second)[0]
 
 
 def compare_each(
@@ -68,7 +67,7 @@ def compare_each(
         ValueError: Both are sequences, of different lengths.
     """
     pairs = _pairs(first, second)
-    tests = [_ranks(a, b) if a.diverged or b.diverged else _welch(a, b) for a, b in pairs]
+    tests = [_ranks(a, b) if a.ranked or b.ranked else _welch(a, b) for a, b in pairs]
     corrected = holm([p for p, _ in tests])
     return [
         Comparison(a, b, _rounded(p), sign)
@@ -129,7 +128,8 @@ def _bound(comparisons: Sequence[Comparison], indices: list[int]) -> str:
     if len(group) == 1 or group[0].verdict == "untested":
         return group[0].evidence
     if group[0].verdict == "level":
-        return p_value(min(c.p for c in group)).replace("=", "≥")
+        least = min(c.p for c in group)
+        return p_value(least).replace("=", "≥" if least < 1 else "=")
     return p_value(max(c.p for c in group)).replace("=", "≤")
 
 

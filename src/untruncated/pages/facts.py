@@ -3,11 +3,14 @@
 Each is a function of the tables, and what the template gives.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from untruncated.pages.figures import Figures
+from untruncated.pages.samples import Sample
 from untruncated.plots.scaling import exponents as fitted_exponents
 from untruncated.plots.step_size_averages import averages
 
@@ -48,6 +51,29 @@ def largest_deviation(figures: Figures, panel: str, measured: str, predicted: st
     )
 
 
+def by_unrolls(figures: Figures, panel: str, curve: str) -> list[Sample]:
+    """Relative squared errors of an estimate, one sample for each number of unrolls, which is x."""
+    runs = figures.column(panel, "run", curve=curve)
+    found = [
+        replace(
+            figures.final(panel, curve, "relative_squared_error", run=run),
+            x=figures.final(panel, curve, "unrolls", run=run).values[0],
+        )
+        for run in runs
+    ]
+    return sorted(found, key=lambda sample: sample.x)
+
+
+def surface_around(
+    figures: Figures, panel: str, place: Sequence[float], distance: float
+) -> tuple[float, float]:
+    """Lowest and highest loss of a plane of outer parameters within a distance of a place."""
+    rows = figures.table(panel)
+    rows = rows[(rows["stage"] == "baseline") & (rows["metric"] == "loss")]
+    near = np.hypot(rows["theta_0"] - place[0], rows["theta_1"] - place[1]) <= distance
+    return float(rows.loc[near, "value"].min()), float(rows.loc[near, "value"].max())
+
+
 def final_parameters(figures: Figures, panel: str, curve: str) -> np.ndarray:
     """Where θ ends, shape (seeds, parameters)."""
     rows = figures.table(panel)
@@ -71,10 +97,12 @@ def setting_averages(
 
 
 FACTS = (
+    by_unrolls,
     exponents,
     final_parameters,
     largest_deviation,
     setting_averages,
+    surface_around,
     surface_least,
     surface_share,
 )

@@ -42,7 +42,7 @@ def page_templates(templates: Path) -> list[Path]:
     return sorted(Path(templates).glob("*.md"))
 
 
-def render_pages(templates: Path, tables: Path) -> dict[str, str]:
+def render_pages(templates: Path, figures: Figures) -> dict[str, str]:
     """The text of every page, by its file name.
 
     Raises:
@@ -52,18 +52,19 @@ def render_pages(templates: Path, tables: Path) -> dict[str, str]:
     pages = page_templates(templates)
     if not pages:
         raise SuiteError(f"{templates}: no templates (*.md) here; --templates names another folder")
-    environment = _environment(Path(templates), Figures(tables))
+    environment = _environment(Path(templates), figures)
     return {path.name: _render(environment, path) for path in pages}
 
 
 def write_pages(templates: Path, tables: Path, output: Path) -> list[Path]:
-    """Writes every page into the folder `output`; returns their paths. All are made before one is
-    written.
+    """Writes every page into the folder `output`; returns their paths.
+
+    All are made from the folder `tables` before the first is written.
 
     Raises:
         SuiteError: As `render_pages`, or a page cannot be written.
     """
-    rendered = render_pages(templates, tables)
+    rendered = render_pages(templates, Figures(tables))
     for name, text in rendered.items():
         write_atomically(Path(output) / name, text)
     return [Path(output) / name for name in rendered]
@@ -78,10 +79,9 @@ def _environment(templates: Path, figures: Figures) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     names = {function.__name__: function for function in (*_PURE, *_BUILT_IN)}
-    of_tables = (name for name in dir(Figures) if not name.startswith("_"))
+    of_tables = ["table", *(name for name in dir(Figures) if not name.startswith("_"))]
     environment.filters |= names
     environment.globals |= names | {name: getattr(figures, name) for name in of_tables}
-    environment.globals["table"] = figures.table
     environment.globals |= {f.__name__: _bound(f, figures) for f in facts.FACTS}
     return environment
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from untruncated.pages.words import plus_minus
+from untruncated.pages.words import number, plus_minus
+
+# A value this many times the median of its sample says more of the mean than all others do.
+OUTLYING = 10
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Sample:
     flops: int | None = None
     parameters: int | None = None
     step_size: float | None = None
-    at_edge: bool | None = None
+    at_edge: int | None = None  # 1 or 0
     lost: str = "diverged"
 
     @property
@@ -63,15 +66,27 @@ class Sample:
         """The standard error of the mean; NaN for fewer than two survivors."""
         return float(stats.sem(self.survivors)) if len(self.survivors) > 1 else math.nan
 
+    @property
+    def outlying(self) -> bool:
+        """Whether a seed has more than ten times the median: then a mean says little."""
+        return bool(self.survivors) and max(self.survivors) > OUTLYING * abs(self.median)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it is compared by ranks: a seed diverged, or is far from all others."""
+        return self.diverged > 0 or self.outlying
+
     def share(self, low: float, high: float) -> float:
         """The share of seeds whose value is from `low` to `high`."""
         return sum(low <= value <= high for value in self.values) / self.seeds
 
     def __str__(self) -> str:
-        """Mean ± standard error, and how many seeds it leaves out."""
+        """Mean ± standard error, or median and highest; and how many seeds it leaves out."""
         if self.diverged == self.seeds:
             return f"× (all {self.seeds} seeds {self.lost})"
         text = plus_minus(self.mean, self.error)
+        if self.outlying:
+            text = f"median {number(self.median)}, highest {number(max(self.survivors))}"
         return f"{text} ({self.diverged} of {self.seeds} {self.lost})" if self.diverged else text
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
 _LAST_BITS = 10
-_LEAST_FIXED = -4  # numbers below 1e-4 are written with an exponent
+_FIXED = range(-4, 9)  # powers of ten outside of these are written with an exponent
 LEAST_P = 1e-4
 
 
@@ -23,7 +23,7 @@ def number(value: float, digits: int = 3) -> str:
     rounded = exact
     for _ in range(2):  # 0.9996 becomes 1.000, which has a digit too many
         rounded = _to_place(rounded, rounded.adjusted() - digits + 1)
-    if rounded.adjusted() < _LEAST_FIXED:
+    if rounded.adjusted() not in _FIXED:
         mantissa = rounded.scaleb(-rounded.adjusted())
         return f"{mantissa:f}e{rounded.adjusted()}"
     return f"{rounded:,f}" if rounded.as_tuple().exponent < 0 else f"{int(rounded):,}"
@@ -36,7 +36,10 @@ def count(value: float) -> str:
 
 def fixed(value: float, places: int) -> str:
     """`value` to so many places after the point."""
-    return f"{_to_place(_exact(value), -places):,f}" if math.isfinite(value) else _not_finite(value)
+    if not math.isfinite(value):
+        return _not_finite(value)
+    rounded = _to_place(_exact(value), -places)
+    return f"{rounded if rounded else abs(rounded):,f}"
 
 
 def percent(share: float, digits: int = 2) -> str:
@@ -51,7 +54,10 @@ def plus_minus(mean: float, error: float) -> str:
         return number(mean)
     size = _exact(error)
     leading = size.scaleb(-size.adjusted())
-    place = size.adjusted() - (1 if leading < 2 else 0)
+    digits = 2 if leading < 2 else 1
+    if mean and _exact(mean).adjusted() not in _FIXED:
+        return f"{number(mean)} ± {number(error, digits)}"
+    place = size.adjusted() - digits + 1
     center, around = (_to_place(_exact(part), place) for part in (mean, error))
     if place >= 0:
         return f"{int(center):,} ± {int(around):,}"
