@@ -4,7 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from untruncated.estimators.variance import pes_variance, relative_pes_variance
+from untruncated.catalogue.variance_laws import relative_pes_variance
+from untruncated.estimators.variance import pes_variance
 
 SIZES = [(1, 3), (2, 3), (8, 3), (5, 1)]
 

@@ -35,12 +35,32 @@ def test_errors_lie_at_the_number_of_unrolls_and_rounding_at_the_bottom(axes):
         *_rows("pes", "relative_squared_error", [0.0, 1e-13], run="r2"),
         *_rows("pes", "unrolls", [1], run="r2"),
     ]
-    estimator_errors.draw(axes, pd.DataFrame(rows), {})
+    estimator_errors.draw(axes, pd.DataFrame(rows), {"parameters": None, "particles": ""})
     (bars,) = axes.containers
     np.testing.assert_allclose(bars[0].get_xydata(), [(10, 2)])
     (zero,) = [line for line in axes.lines if line.get_marker() == "v"]
     np.testing.assert_allclose(zero.get_xdata(), [1])
     assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_the_laws_of_table_2_lie_behind_the_errors(axes):
+    """(P + 1) / (N / 2) at one unroll; at ten, by the formulas of the table."""
+    rows = []
+    for unrolls in (1, 10):
+        rows += _rows("pes", "relative_squared_error", [1.0], run=f"r{unrolls}")
+        rows += _rows("pes", "unrolls", [unrolls], run=f"r{unrolls}")
+    estimator_errors.draw(axes, pd.DataFrame(rows), {"parameters": 790, "particles": "1000"})
+    lines = {line.get_label(): line.get_ydata() for line in axes.lines}
+    np.testing.assert_allclose(lines["law, one unroll: 1.58"], 791 / 500)
+    independent = lines["law, gradients independent"]
+    np.testing.assert_allclose(independent, [1.582, (1 + 790 * 11 / 2) / 500])
+    same = lines["law, all the same"]
+    np.testing.assert_allclose(same, [1.582, (1 / 10 + 790 / 2 + 790 / 20) / 500])
+    bands = [band.get_datalim(axes.transData).intervaly for band in axes.collections[-2:]]
+    np.testing.assert_allclose(max(bands[0]), (1 + 790 * 21 / 3) / 500)
+    at_ten = 2 / 3 * 791 * (1 + 1 / 110) / 500  # the upper edge of the second, a lower value
+    np.testing.assert_allclose(bands[1], [same[1], 1.582])
+    assert same[1] < at_ten < 1.582
 
 
 def test_exponents_are_slopes_of_medians_and_stand_beside_the_lines(axes):

@@ -136,7 +136,7 @@ CASES = {
     ),
     "inner_parameters": Case(parameters, LABELS, surface=THETA),
     "inner_paths": Case(states, {**LABELS, "y_scale": "log"}, surface=STATE),
-    "estimator_errors": Case(errors, each_x=True),
+    "estimator_errors": Case(errors, {"parameters": None, "particles": ""}, each_x=True),
     "variance_laws": Case(laws, {"x_label": "T", "square": "T²"}, each_x=True),
     "scaling": Case(times, {"metric": "seconds", "x_label": "T"}, each_x=True),
     "update_times": Case(

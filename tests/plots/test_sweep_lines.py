@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from untruncated.plots.rows import means
@@ -42,6 +43,7 @@ def table():
             *rows("gru", 5, [0.1, 0.3]),
             *rows("linear_rtu", np.nan, [0.08, 0.12], cell="linear_rtu"),
             {**baseline, "metric": "msre_exact"},
+            {**baseline, "metric": "msre_memoryless", "value": 0.5},
         ]
     )
 
@@ -63,6 +65,7 @@ def test_lines_bars_bands_and_the_baseline_are_where_the_numbers_are(table):
     flat = {line.get_label(): line.get_ydata() for line in axes.lines}
     np.testing.assert_allclose(flat["the linear_rtu"], [0.1, 0.1])
     np.testing.assert_allclose(flat["optimum"], [0.02, 0.02])
+    np.testing.assert_allclose(flat["best memoryless"], [0.5, 0.5])
     texts = [text.get_text() for text in axes.texts]
     assert texts == ["3 u, 12.3k"] * 3
 
@@ -83,3 +86,39 @@ def test_a_configuration_with_diverged_seeds_is_marked_not_averaged(table):
     )
     (container,) = axes.containers
     assert np.isnan(container[0].get_ydata()[-1])
+
+
+def test_curves_stand_side_by_side_at_each_x_and_flat_ones_at_the_right_edge():
+    """Markers, bars and dots of a curve move together; dots of flat curves stay inside."""
+    table = pd.DataFrame(
+        [
+            *rows("gru", 1, [0.2, 0.4]),
+            *rows("lru", 1, [0.2, 0.4], cell="lru"),
+            *rows("linear_rtu", np.nan, [0.08, 0.12], cell="linear_rtu"),
+            *rows("nonlinear_rtu", np.nan, [0.08, 0.12], cell="nonlinear_rtu"),
+        ]
+    )
+    figure = Figure(dpi=72)
+    axes = figure.subplots()
+    draw(axes, table, PLOT)
+    shifts = [c[0].get_transform().transform((1, 0.3))[0] for c in axes.containers]
+    middle, _ = axes.transData.transform((1, 0.3))
+    np.testing.assert_allclose(shifts, [middle - 1.75, middle + 1.75])
+    places = [
+        dots.get_offset_transform().transform(dots.get_offsets())[:, 0]
+        for dots in axes.collections
+        if isinstance(dots, PathCollection)
+    ]
+    np.testing.assert_allclose(places[0], shifts[0])
+    np.testing.assert_allclose(places[1], shifts[1])
+    edge = axes.get_window_extent().x1
+    np.testing.assert_allclose(places[2], edge - 5)
+    np.testing.assert_allclose(places[3], edge - 10)
+
+
+def test_the_limits_hold_what_is_moved(table):
+    axes = Figure().subplots()
+    draw(axes, table, PLOT)
+    low, high = axes.get_ylim()
+    assert low < 0.02
+    assert high > 0.4

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from untruncated.estimators.variance import relative_pes_variance
+from untruncated.catalogue.variance_laws import relative_pes_variance
 from untruncated.programs import variance_law
 from untruncated.suite.spec import resolve_run
 

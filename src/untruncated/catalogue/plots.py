@@ -35,9 +35,19 @@ class PlotEntry(Entry):
 
 
 def _curve_marks(plot: Mapping[str, Any]) -> str:
-    seeds = "; thin: single seeds" if plot["show_seeds"] else ""
     band = "; band: ±1 standard error" if plot["center"] == "mean" else ""
-    return f"Thick: {plot['center']}{seeds}{band}."
+    return f"Thick: {plot['center']}; thin: single seeds{band}."
+
+
+def _error_marks(plot: Mapping[str, Any]) -> str:
+    laws = (
+        " Laws: Table 2's, (P + 1) / (N/2) at one unroll; lines where a loss depends on θ of its "
+        "own unroll alone, bands up to where it depends on all until then."
+    )
+    return (
+        "Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: exact but for "
+        f"rounding.{laws if plot['parameters'] else ''}"
+    )
 
 
 _SURFACE = {
@@ -157,8 +167,13 @@ PLOTS: dict[str, PlotEntry] = {
     ),
     "estimator_errors": PlotEntry(
         "untruncated.plots.estimator_errors:draw",
-        marks="Markers: mean over repeats; bars: ±1 standard error; ▽ at the bottom: exact but for "
-        "rounding.",
+        {
+            "parameters": Field(
+                int, None, nullable=True, minimum=1, meaning="P in Table 2's laws; none if null"
+            ),
+            "particles": Field(str, "", drawn=True, meaning="N in those laws"),
+        },
+        marks=_error_marks,
     ),
     "variance_laws": PlotEntry(
         "untruncated.plots.variance_laws:draw",

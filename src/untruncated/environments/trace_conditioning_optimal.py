@@ -96,6 +96,26 @@ def constant_msre(environment: TraceConditioning, discount: float) -> float:
     return float(weight @ square) - mean_return(environment, discount) ** 2
 
 
+def memoryless_msre(environment: TraceConditioning, discount: float) -> float:
+    """Mean squared return error of the best prediction from the present observation alone.
+
+    CS and US never overlap and distractors carry nothing, so it knows whether the CS is on, the US
+    is on, or neither is, and predicts the mean return of each.
+
+    Raises:
+        ValueError: if `discount` is outside [0, 1).
+    """
+    mean, square, weight = _moments(environment, discount)
+    cs = np.arange(len(mean.before_us)) < environment.cs_steps
+    us = np.arange(len(mean.after_us)) < environment.us_steps
+    # 1 while the CS is on, 2 while the US is on
+    seen = np.concatenate([np.where(cs, 1, 0), np.where(us, 2, 0)])
+    means, squares, weights = map(np.concatenate, (mean, square, weight))
+    share = np.bincount(seen, weights, minlength=3)
+    prediction = np.bincount(seen, weights * means, minlength=3) / share
+    return float(weights @ squares - share @ prediction**2)
+
+
 def initial_tracker() -> Tracker:
     """The carry before the first step of a stream."""
     # Past the end of every table: predictions are NaN until a first onset is seen.

@@ -64,10 +64,16 @@ def highest_shown(means: pd.Series) -> float:
 
 
 def draw_optimum(axes: Axes, table: pd.DataFrame) -> None:
-    """A dashed line at the exact error of the best possible prediction, if the table has it."""
-    baseline = table[table["metric"] == "msre_exact"]
-    if len(baseline):
-        draw_reference(axes, baseline["value"].iloc[0], baseline["label"].iloc[0])
+    """Exact errors, if the table has them: of the best prediction, and of the best memoryless."""
+    baseline = table[table["stage"] == "baseline"]
+    label = baseline["label"].iloc[0] if len(baseline) else ""
+    for metric, name, style in (
+        ("msre_exact", label, "--"),
+        ("msre_memoryless", "best memoryless", ":"),
+    ):
+        values = baseline.loc[baseline["metric"] == metric, "value"]
+        if len(values):
+            draw_reference(axes, values.iloc[0], name, style)
 
 
 def draw_reference(axes: Axes, value: float, label: str | None, style: str = "--") -> None:

@@ -10,7 +10,7 @@ from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis, mark_l
 from untruncated.plots.learning_curves import curve_looks, draw_curve, draw_seeds
 from untruncated.plots.rows import by_curve, means
 
-FLAT_STYLES = (":", "-.")
+FLAT_STYLES = ("-.", "-")
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import log_error_axis, mark_at_top, set_scales
+from untruncated.catalogue.variance_laws import relative_pes_variance
+from untruncated.plots.axes import draw_reference, log_error_axis, mark_at_top, set_scales
 from untruncated.plots.learning_curves import curve_looks
+from untruncated.plots.legends import REFERENCE
 from untruncated.plots.rows import means
 from untruncated.plots.style import looks
 
@@ -15,14 +18,17 @@ from untruncated.plots.style import looks
 ROUNDING = 1e-10
 # Factor between the ends of an axis below which powers of ten are too few ticks.
 NARROW = 100
+# Gradients of the unrolls in Table 2, in words and with the line's style.
+LAWS = (("independent", "gradients independent", "-."), ("identical", "all the same", ":"))
+LAW_COLOR = "0.35"
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel: means of the relative squared error over repeats, both axes logarithmic.
 
-    What is exact but for rounding is marked at the bottom.
+    What is exact but for rounding is marked at the bottom. A grey band lies between the laws of the
+    PES paper's Table 2 for gradients that depend on θ of their own unroll and of all until then.
     """
-    del plot  # it has no fields
     finals = table[table["stage"] == "final"]
     rows = finals[finals["metric"] == "relative_squared_error"]
     unrolls = finals[finals["metric"] == "unrolls"].groupby("run", dropna=False)["value"].first()
@@ -47,9 +53,28 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         mark_at_top(axes, errors.index[errors["diverged"] > 0], "x", color)
         place = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         axes.plot(exact.index, [0.02] * len(exact), "v", mfc="white", color=color, **place)
+    if plot["parameters"] and len(unrolls):
+        _draw_laws(axes, plot, np.unique(unrolls.astype(float)))
     set_scales(axes, x="log", y="log")
     low, high = axes.get_ylim()
     if high < NARROW * low:
         log_error_axis(axes)
     axes.set_xlabel("unrolls per inner problem, T/K")
     axes.set_ylabel("relative squared error")
+
+
+def _draw_laws(axes: Axes, plot: Mapping[str, Any], unrolls: np.ndarray) -> None:
+    parameters, pairs = plot["parameters"], int(plot["particles"]) // 2
+
+    def law(structure: str, entries: str) -> list[float]:
+        return [relative_pes_variance(structure, entries, t, parameters) / pairs for t in unrolls]
+
+    for entries, words, style in LAWS:
+        own, all_until = (law(structure, entries) for structure in ("diagonal", "upper_triangular"))
+        axes.fill_between(unrolls, own, all_until, color="0.5", alpha=0.3, linewidth=0)
+        axes.plot(
+            unrolls, own, style, color=LAW_COLOR, linewidth=1, label=f"law, {words}", gid=REFERENCE
+        )
+    at_one = law("diagonal", "identical")[0] if unrolls[0] == 1 else np.nan
+    if np.isfinite(at_one):
+        draw_reference(axes, at_one, f"law, one unroll: {at_one:.2f}", "--")

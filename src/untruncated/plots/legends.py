@@ -47,8 +47,9 @@ def widest_legend(
 ) -> Legend:
     """A legend with as many columns as fit into `width` inches; the options are matplotlib's."""
     dpi = place.get_figure(root=True).dpi
-    for columns in range(min(len(shown), MOST_COLUMNS), 0, -1):
-        legend = place.legend(
+
+    def legend(columns: int) -> Legend:
+        return place.legend(
             shown.values(),
             shown.keys(),
             ncols=columns,
@@ -57,10 +58,18 @@ def widest_legend(
             handlelength=2.2,
             **options,
         )
-        if columns == 1 or legend.get_window_extent().width <= width * dpi:
-            break
-        legend.remove()
-    return legend
+
+    columns = min(len(shown), MOST_COLUMNS)
+    drawn = legend(columns)
+    while columns > 1 and drawn.get_window_extent().width > width * dpi:
+        drawn.remove()
+        columns -= 1
+        drawn = legend(columns)
+    lines = -(-len(shown) // columns)
+    if -(-len(shown) // lines) < columns:  # as many lines with fewer columns: they are fuller
+        drawn.remove()
+        drawn = legend(-(-len(shown) // lines))
+    return drawn
 
 
 def _line(handle: Any) -> Line2D:

@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-# In units of the squared gradient, for one pair; `estimators.variance` has them as functions.
+# In units of the squared gradient, for one pair; `catalogue.variance_laws` has them as functions.
 FORMULAS = (
     ("not zero", "all the same", "independent"),
     ("m = t", r"$\dfrac{1}{T}+\dfrac{P}{2}+\dfrac{P}{2T}$", r"$1+\dfrac{P(T+1)}{2}$"),

@@ -14,6 +14,7 @@ from untruncated.catalogue.metric import Metric
 from untruncated.environments.trace_conditioning_optimal import (
     OptimalValues,
     initial_tracker,
+    memoryless_msre,
     optimal_msre,
     optimal_predictions,
     optimal_values,
@@ -83,8 +84,11 @@ class OptimalPrediction:
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
         curve = np.asarray(carry.squared_error) / self.timeline.bin_steps
-        exact = np.asarray(optimal_msre(self.environment, self.discount))
-        return {**final_metrics(curve, ("seed",)), "msre_exact": Metric((), exact)}
+        exact = {"msre_exact": optimal_msre, "msre_memoryless": memoryless_msre}
+        return final_metrics(curve, ("seed",)) | {
+            name: Metric((), np.asarray(error(self.environment, self.discount)))
+            for name, error in exact.items()
+        }
 
 
 @partial(jax.jit, static_argnums=0, donate_argnums=1)

@@ -91,11 +91,11 @@ class _Expansion:
         paper = Field(str).coerce(self.raw["paper"], "paper")
         if paper != self.path.parent.name:
             raise CatalogueError("paper", f"must be the folder's name, {self.path.parent.name}")
-        if not re.fullmatch(r"[a-z]+[0-9]+|companion(_[a-z]+)+", self.path.stem):
+        if not re.fullmatch(r"[a-z]+[0-9]+|companion(_[a-z]+)+[0-9]*", self.path.stem):
             raise CatalogueError(
                 "the file's name",
                 "must be letters and a number, like figure2.yaml or table1.yaml, or companion_ and "
-                "a word, like companion_targets.yaml",
+                "a word, like companion_targets_e10.yaml",
             )
         shown = self._gathered([self.panel(name) for name in self._shown(panels)])
         self._check_ten_tuning_seeds(shown)
