@@ -152,6 +152,14 @@ def test_a_processors_name_is_no_mathematics(tables):
     assert r"Measured on CPU \$x_{\$." in face(figure, [figure.panels["a"]], {"a": rows})
 
 
+def test_a_figure_in_which_all_diverged_is_drawn(tables, tmp_path, recwarn):
+    lost = panel_table().assign(value=None, diverged=True)
+    lost.to_csv(tables / "rtu_figure2a.csv", index=False)
+    draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [tmp_path / "lost.png"])
+    assert (tmp_path / "lost.png").stat().st_size > 10_000
+    assert not recwarn.list
+
+
 def test_a_missing_table_and_an_unknown_figure_are_named(tables, tmp_path):
     with pytest.raises(SuiteError, match=r"rtu_figure2b\.csv: cannot be read"):
         draw_figure("rtu_figure2", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])

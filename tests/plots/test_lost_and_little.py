@@ -177,7 +177,7 @@ def drawn(kind: str, rows):
     """The panel, drawn to the last pixel; a warning is an error."""
     with styled(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = Figure()
+        figure = Figure(figsize=(4, 3), dpi=50)
         axes = figure.subplots()
         PLOTS[kind].load()(axes, rows, CASES[kind].plot)
         FigureCanvasAgg(figure).draw()
@@ -242,6 +242,14 @@ def test_an_empty_table_gives_an_empty_panel_with_its_labels(kind, tmp_path):
     assert crosses(axes) == 0
     assert names(axes) == []
     assert axes.get_xlabel()
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_curves_without_a_label_are_drawn_without_a_warning(kind, tmp_path):
+    whole = table(CASES[kind], tmp_path)
+    axes, unnamed = drawn(kind, whole), drawn(kind, whole.assign(label=""))
+    assert len(unnamed.lines) == len(axes.lines)
+    assert not set(names(unnamed)) & set(CURVES)
 
 
 def test_a_curve_that_is_not_swept_and_diverged_has_a_cross(tmp_path):
