@@ -153,6 +153,24 @@ def test_status_counts_done_and_missing_and_tells_divergence_and_edges(project, 
         print_status("figure2aa", "smoke", EXPERIMENTS, folder)
 
 
+def test_status_asks_for_more_tuning_seeds_only_where_a_step_size_is_chosen(project, capsys):
+    folder, _ = project
+    print_status("figure2a", "smoke", EXPERIMENTS, folder)
+    lines = capsys.readouterr().out.splitlines()
+    assert "list it under ten_tuning_seeds" in lines[2]  # all its step sizes have one error
+    figure = load_figure(EXPERIMENTS / "rtu" / "companion_eigenvalues.yaml", "smoke")
+    for run in figure.runs.values():
+        axes = {"step_size": run.fields["step_sizes"], "seed": run.fields["seeds"]}
+        metrics = {"cross_entropy": Metric(tuple(axes), np.ones([len(v) for v in axes.values()]))}
+        lost = [{"step_size": 0.01, "seed": 1000, "step": 7, "reason": "x"}]
+        result = Result(run.canonical, axes, metrics, {}, lost, {}, {})
+        write_result(folder / "runs" / f"{run.hash}.json", result)
+    assert print_status("companion_eigenvalues", "smoke", EXPERIMENTS, folder) == 0
+    out = capsys.readouterr().out
+    assert "1 done; final: diverged at step size 0.01" in out
+    assert "ten_tuning_seeds" not in out
+
+
 def test_verify_tells_each_defect(project, capsys):
     folder, panel = project
     assert verify_results(folder / "runs") == 0

@@ -1,6 +1,7 @@
 """What is done, what is missing, what diverged; and whether every result file is sound."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from untruncated.catalogue import lookup
@@ -39,7 +40,7 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
 
 def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
     print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
-    lines = [(point.configuration, *_states(point.runs, runs)) for point in panel.points]
+    lines = [(p.configuration, *_states(p.runs, runs, p.tuning, p.finals)) for p in panel.points]
     if panel.baselines:
         lines.append((panel.baseline_label, *_states(panel.baselines, runs)))
     for text, states, notes in lines:
@@ -48,8 +49,16 @@ def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
     return all(state == "done" for _, states, _ in lines for state in states)
 
 
-def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
-    """Done, missing or damaged for each run, and notes on divergence and step sizes."""
+def _states(
+    specs: list[RunSpec],
+    runs: Path,
+    tuning: RunSpec | None = None,
+    finals: Sequence[RunSpec] = (),
+) -> tuple[list[str], list[str]]:
+    """Done, missing or damaged for each run, and notes on divergence and step sizes.
+
+    Which step size is best matters where there are final runs that take it from a tuning run.
+    """
     states, notes = [], []
     for spec in specs:
         path = runs / f"{spec.hash}.json"
@@ -63,7 +72,7 @@ def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
             notes.append(str(error))
             continue
         states.append("done")
-        stage = "final" if spec.tuning else "tuning"
+        stage = "tuning" if spec is tuning else "final"
         if result.diverged:
             sizes = sorted({r["step_size"] for r in result.diverged if "step_size" in r})
             notes.append(f"{stage}: diverged at step size {', '.join(f'{s:g}' for s in sizes)}")
@@ -71,7 +80,7 @@ def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
             notes.append("every step size diverged in tuning")
         elif result.choices.get("at_edge"):
             notes.append(f"step size {result.choices['step_size']:g} is at the edge of its grid")
-        if _is_close_call(spec, result):
+        if spec is tuning and finals and _is_close_call(spec, result):
             notes.append(
                 "two step sizes are within 5 % of each other on five tuning seeds: list it under "
                 "ten_tuning_seeds"
@@ -81,9 +90,8 @@ def _states(specs: list[RunSpec], runs: Path) -> tuple[list[str], list[str]]:
 
 def _is_close_call(spec: RunSpec, result: Result) -> bool:
     """Whether a tuning run of one block of seeds leaves open which step size is best."""
-    tuned = lookup("program", spec.fields["program"], "program")
-    five = tuned.tuned and spec.tuning is None and len(spec.fields["seeds"]) == SEEDS_PER_BLOCK
-    return five and is_close(result, tuned.objective)
+    objective = lookup("program", spec.fields["program"], "program").objective
+    return len(spec.fields["seeds"]) == SEEDS_PER_BLOCK and is_close(result, objective)
 
 
 def verify_results(runs: Path) -> int:
