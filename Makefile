@@ -8,7 +8,7 @@ PYTHON ?= python3
 SCALE ?= small
 CORES ?= all
 VENV := .venv
-BIN := $(CURDIR)/$(VENV)/bin
+BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 # One Snakemake at a time.
@@ -21,23 +21,23 @@ help:
 # installed over the old one, so that what was installed by hand stays; `make clean` starts anew.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"error: {sys.executable} is Python {v[0]}.{v[1]}; 3.11 to 3.13 are supported: make PYTHON=python3.11 ...")'
-	@"$(BIN)/python" -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 	@echo "To call snakemake and untruncated yourself: . $(VENV)/bin/activate"
 
 test: $(READY)
-	PATH="$(BIN):$$PATH" NPROC=1 "$(BIN)/python" -m pytest -n 2 --dist loadfile
+	PATH="$$PWD/$(BIN):$$PATH" NPROC=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
-	"$(BIN)/ruff" check .
-	"$(BIN)/ruff" format --check .
-	"$(BIN)/snakefmt" --check Snakefile
-	"$(BIN)/snakemake" --lint
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m snakefmt --check Snakefile
+	$(BIN)/python -m snakemake --lint
 
 bench: $(READY)
-	NPROC=1 "$(BIN)/python" -m benchmarks
+	NPROC=1 $(BIN)/python -m benchmarks
 
 # Needs uv. The lock holds no addresses, so it installs from any index.
 lock:
@@ -47,7 +47,7 @@ lock:
 
 # A folder has this name.
 docs: $(READY)
-	"$(BIN)/snakemake" docs --cores $(CORES)
+	$(BIN)/python -m snakemake docs --cores $(CORES)
 
 clean:
 	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf results/tables results/smoke results/checkpoints logs
@@ -56,4 +56,4 @@ clean:
 .DEFAULT_GOAL := help
 Makefile requirements.lock pyproject.toml: ;
 %: $(READY)
-	"$(BIN)/snakemake" $@ --cores $(CORES) --config scale=$(SCALE)
+	$(BIN)/python -m snakemake $@ --cores $(CORES) --config scale=$(SCALE)

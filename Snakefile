@@ -7,12 +7,15 @@ Snakemake starts. The rules only say which command makes which file.
 import os
 import shlex
 import sys
+from pathlib import Path
 
 from untruncated.suite.errors import SuiteError
+from untruncated.suite.places import check_environment, check_for_jobs
 from untruncated.suite.plan import make_plan
 
 try:
-    PLAN = make_plan(config)
+    check_environment(Path(sys.executable))
+    PLAN = make_plan(config, workflow.config_settings.config_args or ())
 except SuiteError as error:
     sys.exit(f"error: {error}")
 
@@ -58,6 +61,14 @@ def plot_modules(wildcards):
     return PLAN.plot_modules(wildcards.figure, wildcards.panel)
 
 
+onstart:
+    if workflow.executor_plugin.common_settings.non_local_exec:
+        try:
+            check_for_jobs(Path(sys.executable), Path.cwd())
+        except SuiteError as error:
+            sys.exit(f"error: {error}")
+
+
 wildcard_constraints:
     run="[0-9a-f]{16}",
     figure="|".join(PLAN.figures),
@@ -78,11 +89,12 @@ for target, files in PLAN.targets().items():
 if PLAN.compute:
 
     rule run:
-        # The tuning result is chosen by its content's name: its age says nothing.
+        # The tuning result is chosen by its content's name: its age says nothing. An old result
+        # stays until the new one takes its place, whoever asks Snakemake to make it again.
         input:
             tuning=ancient(tuning_result),
         output:
-            f"{PLAN.results}/runs/{{run}}.json",
+            update(f"{PLAN.results}/runs/{{run}}.json"),
         log:
             "logs/run/{run}.log",
         conda:

@@ -4,12 +4,16 @@ import os
 import platform
 from pathlib import Path
 
-from untruncated.suite.jax_settings import compile_loops_whole
+from untruncated.suite.errors import SuiteError
+from untruncated.suite.jax_settings import start_jax
 
 if __name__ == "__main__":
     if os.environ.get("NPROC") != "1":
         raise SystemExit("error: set NPROC=1, as `make bench` does: runs take one core each")
-    compile_loops_whole()  # as runs do, before jax is imported
+    try:
+        start_jax(keep_programs=False)  # as runs do, but they compile anew what is measured
+    except SuiteError as error:
+        raise SystemExit(f"error: {error}") from error
     import jax
 
     from benchmarks import brax, gradient_estimation, online_prediction, popgym

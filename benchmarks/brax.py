@@ -9,12 +9,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from brax import envs
-from brax.envs.wrappers.training import wrap
 
 from benchmarks.timing import Program, median_cpu_seconds
 from untruncated.environments.brax_environment import BACKEND
 from untruncated.environments.brax_pomdp import UNSEEN, BraxPOMDP
+from untruncated.environments.quiet_brax import envs, quiet
 from untruncated.environments.reacher_pomdp import ReacherPOMDP
 from untruncated.environments.wrappers import AutoReset, VectorisedAutoReset
 
@@ -47,11 +46,13 @@ def _scanned(step: Any, state: Any, shape: tuple[int, ...]) -> Program:
 def brax_program(robot: str, copies: int) -> Program:
     """Brax's environment in its own wrappers."""
     key = jax.random.PRNGKey(0)  # Brax's wrappers count the axes of old-style keys
-    if copies == 1:
-        environment = envs.create(robot, episode_length=LENGTH, backend=BACKEND)
-    else:
-        environment = wrap(envs.get_environment(robot, backend=BACKEND), episode_length=LENGTH)
-        key = jax.random.split(key, copies)
+    with quiet():
+        if copies == 1:
+            environment = envs.create(robot, episode_length=LENGTH, backend=BACKEND)
+        else:
+            alone = envs.get_environment(robot, backend=BACKEND)
+            environment = envs.training.wrap(alone, episode_length=LENGTH)
+            key = jax.random.split(key, copies)
 
     def step(state: Any, action: Any) -> tuple[Any, Any]:
         state = environment.step(state, action)

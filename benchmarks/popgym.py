@@ -24,7 +24,7 @@ COPIES, BATCH_STEPS, SINGLE_STEPS, PACKAGE_STEPS = 256, 1024, 100_000, 5000
 def package_program(name: str) -> Program:
     """The package's environment, flattened by gymnasium."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # labyrinths warn that they are no good benchmark
+        warnings.filterwarnings("ignore", message="Maze environments have been shown")
         environment = getattr(popgym.envs, name)()
     seen, acts = environment.observation_space, environment.action_space
     acts.seed(0)

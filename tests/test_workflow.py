@@ -252,7 +252,7 @@ def test_a_truncated_result_is_named_with_the_command_that_mends_it(clone):
     assert done.returncode != 0
     relative = path.relative_to(clone)
     assert f"error: {relative}" in done.stdout or f"error: {path}" in done.stdout
-    assert "snakemake -f" in done.stdout
+    assert f"Compute it again with: untruncated run {relative}" in done.stdout
     assert "Traceback" not in done.stdout
     mended = snakemake(clone, "--cores", "1", "-f", str(relative))
     assert mended.returncode == 0, mended.stdout

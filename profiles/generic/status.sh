@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says of a job started by submit.sh whether it is running, has succeeded, or has failed.
+# Says of a job started by submit.py whether it is running, has succeeded, or has failed.
 code=".snakemake/generic/$1.code"
 if [ -f "$code" ]; then
     [ "$(cat "$code")" = 0 ] && echo success || echo failed

@@ -2,37 +2,72 @@
 
 import argparse
 import io
-import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from datetime import datetime
 from pathlib import Path
 
+from untruncated.suite.commands import EXPERIMENTS, default_results
 from untruncated.suite.errors import SuiteError
+from untruncated.suite.messages import Expendable, discard, keep_descriptors, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code. What a user can act on is told in one message."""
-    options = _parser().parse_args(arguments)
-    log = getattr(options, "log", None)
-    _note(log, f"{options.name} started")
-    text = io.StringIO()
+    keep_descriptors()
+    with redirect_stderr(Expendable(sys.stderr)), _terminable():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    options = argparse.Namespace(name="the command", log=None, experiments=EXPERIMENTS)
     try:
+        _parser().parse_args(arguments, options)
+        _note(options.log, f"{options.name} started")
+        text = io.StringIO()
         try:
             with redirect_stdout(text):
                 code = options.command(options) or 0
         finally:
             _write(text.getvalue())
-    except KeyboardInterrupt:
-        print("error: stopped", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        tell("error: stopped")
+        _note(options.log, f"{options.name} stopped")
+        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
     except SuiteError as error:
-        print(f"error: {error}", file=sys.stderr)
-        _note(log, f"{options.name} failed: {error}")
+        from untruncated.suite.advice import told
+        from untruncated.suite.finding import Runs
+
+        text = told(error, Runs(options.experiments))
+        tell(f"error: {text}")
+        _note(options.log, f"{options.name} failed: {text}")
         return error.exit_code
-    _note(log, f"{options.name} ended")
+    except BaseException:
+        _note(options.log, f"{options.name} broke off:\n{traceback.format_exc()}")
+        raise
+    _note(options.log, f"{options.name} ended")
     return code
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends a command as SIGINT does, with a message and a note in the log."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python lets only the main thread set handlers
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _write(text: str) -> None:
@@ -47,8 +82,7 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        # Python would try once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             raise SuiteError(f"the output cannot be written: {error.strerror}") from error
 
@@ -61,6 +95,16 @@ def _note(log: Path | None, text: str) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{datetime.now().isoformat(timespec='seconds')} {text}\n")
+
+
+def _folder(text: str) -> Path:
+    """A folder that is named: an empty text would be the current one."""
+    if not text:
+        raise SuiteError("a folder with an empty name was given; name one, or leave the option out")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise SuiteError(f"{text}: {error}") from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,18 +121,18 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
     table.add_argument("panel", help="e.g. rtu_figure2a")
     table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
-    table.add_argument("--runs", type=Path, help="default: <results>/runs")
+    table.add_argument("--runs", type=_folder, help="default: <results>/runs")
     table.set_defaults(command=_table, name="table")
 
     plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
     plot.add_argument("figure", help="e.g. rtu_figure2 or rtu_figure2a")
-    plot.add_argument("--tables", type=Path, help="default: <results>/tables/<scale>")
+    plot.add_argument("--tables", type=_folder, help="default: <results>/tables/<scale>")
     plot.add_argument("--output", type=Path, nargs="+", required=True, help="files to write")
     plot.set_defaults(command=_plot, name="plot")
 
     docs = commands.add_parser("docs", help="render the pages of docs/ from the tables")
-    docs.add_argument("--tables", type=Path, help="default: <results>/tables/small")
-    docs.add_argument("--templates", type=Path, default=Path("docs/templates"))
+    docs.add_argument("--tables", type=_folder, help="default: <results>/tables/small")
+    docs.add_argument("--templates", type=_folder, default=Path("docs/templates"))
     docs.add_argument("--output", type=Path, default=Path("docs"), help="a folder; default: docs")
     docs.set_defaults(command=_docs, name="docs")
 
@@ -110,10 +154,10 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (run, table, plot, docs, status, verify):
         command.add_argument(
-            "--results", type=Path, help="default: results, at smoke results/smoke"
+            "--results", type=_folder, help="default: results, at smoke results/smoke"
         )
-    for command in (run, table, plot, status):
-        command.add_argument("--experiments", type=Path, default=Path("experiments"))
+    for command in (run, table, plot, status, verify):
+        command.add_argument("--experiments", type=_folder, default=EXPERIMENTS)
     for command in (table, plot, status):
         command.add_argument("--scale", default="small")
     for command in (run, table, plot, docs):
@@ -122,16 +166,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _results(options: argparse.Namespace, scale: str) -> Path:
-    from untruncated.suite.commands import default_results
-
     return options.results or Path(default_results(scale))
 
 
 def _run(options: argparse.Namespace) -> int:
-    from untruncated.suite.execute import execute, find_spec
+    from untruncated.suite.execute import execute
+    from untruncated.suite.finding import Runs, find_run
 
-    spec, scale = find_spec(options.spec, options.experiments)
-    output = options.output or _results(options, scale) / "runs" / f"{spec.hash}.json"
+    spec, folder = find_run(options.spec, Runs(options.experiments))
+    if options.results:
+        folder = options.results / "runs"
+    output = options.output or folder / f"{spec.hash}.json"
     if output.is_dir():
         raise SuiteError(f"--output {output}: is a folder; name a file")
     execute(
@@ -184,12 +229,13 @@ def _status(options: argparse.Namespace) -> int:
 def _verify(options: argparse.Namespace) -> int:
     from untruncated.suite.status import verify_results
 
-    return verify_results((options.results or Path("results")) / "runs")
+    return verify_results((options.results or Path("results")) / "runs", options.experiments)
 
 
 def _show(options: argparse.Namespace) -> int:
     from untruncated.catalogue import lookup
     from untruncated.catalogue.brax import BRAX
+    from untruncated.suite.jax_settings import start_jax
 
     if options.steps is not None and options.steps < 1:
         raise SuiteError(f"--steps must be at least 1, not {options.steps}")
@@ -197,11 +243,11 @@ def _show(options: argparse.Namespace) -> int:
         raise SuiteError(f"--seed must be from 0 to {2**32 - 1}, not {options.seed}")
     if options.output and options.environment not in BRAX:
         raise SuiteError(f"--output is for a web page, as of {', '.join(BRAX)}")
+    start_jax()
     try:
         entry = lookup("control_environment", options.environment, "environment")
         fields = entry.resolve({"fidelity": options.fidelity}, "environment")
-        with redirect_stdout(io.StringIO()):  # MuJoCo prints which of its options are missing
-            game = entry.load()(**fields)
+        game = entry.load()(**fields)
         from untruncated.environments.transcript import described, episode, introduction
 
         moments = episode(game, options.policy, options.seed, options.steps)

@@ -190,5 +190,5 @@ def test_a_table_that_lacks_something_is_named_with_the_way_out(change, message,
     with pytest.raises(SuiteError, match=message) as caught:
         draw_figure("rtu_figure2a", "small", EXPERIMENTS, tables, [tmp_path / "x.png"])
     assert str(caught.value).startswith(f"{path}: ")
-    assert str(caught.value).endswith(f"Rebuild it with: snakemake -f {path}")
+    assert str(caught.value).endswith(f"untruncated table rtu_figure2a --output {path}")
     assert not (tmp_path / "x.png").exists()

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,8 +43,38 @@ def test_a_run_takes_one_core_unless_told_otherwise(monkeypatch, given, expected
     assert os.environ["NPROC"] == expected
 
 
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("JAX_PLATFORMS=rocm", "'rocm' is not in the list of known backends"),
+        ("JAX_PLATFORMS=cpu,abacus", "'abacus' is not in the list of known backends"),
+        ("JAX_ENABLE_X64=perhaps", "invalid truth value 'perhaps'"),
+        ("XLA_FLAGS=--xla_cpu_enable_fast_maths=1", "Unknown flag in XLA_FLAGS"),
+        ("XLA_FLAGS=--xla_cpu_max_isa=1 --xla_cpu_use_xnnpack=sometimes", "value sometimes"),
+        ("XLA_FLAGS=no/file", "Could not open file"),
+    ],
+)
+def test_whatever_stops_jax_is_told_in_one_line(setting, reason):
+    start = "benchmarks" if "rocm" in setting else "untruncated.cli show RepeatFirstEasy"
+    name, _, value = setting.partition("=")
+    done = subprocess.run(
+        [sys.executable, "-m", *start.split()],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "NPROC": "1", "XLA_FLAGS": "", name: value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: jax cannot start: ")
+    assert reason in done.stderr
+    assert done.stderr.endswith(f"See what the environment sets: {name}={value}\n")
+    assert done.stderr.count("\n") == 1
+
+
 PROGRAM = """
 import sys
+from pathlib import Path
 from untruncated.suite.jax_settings import prepare_jax
 prepare_jax()
 assert "jax" not in sys.modules

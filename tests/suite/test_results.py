@@ -243,7 +243,7 @@ def test_a_corrupted_file_gives_one_clear_error(path, name):
         read_result(path, SPEC)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
-    assert message.endswith(f". Rebuild it with: snakemake -f {path}")
+    assert caught.value.path == path  # which the command line says how to compute again
     assert "\n" not in message
 
 
@@ -255,7 +255,7 @@ def test_what_a_later_version_wrote_is_neither_read_nor_replaced(path):
         with pytest.raises(ResultError, match=words) as caught:
             refuse(path)
         assert str(caught.value).startswith(f"{path}: ")
-        assert "snakemake" not in str(caught.value)
+        assert caught.value.path is None
     for text in (written[:100], "[1, 2]", edited(set_to(0, "schema"))(written)):
         path.write_text(text)
         check_replaceable(path)
@@ -267,8 +267,9 @@ def test_truncated_anywhere(path):
     content = path.read_bytes()
     for length in range(0, len(content) - 1, 7):
         path.write_bytes(content[:length])
-        with pytest.raises(ResultError, match="snakemake -f"):
+        with pytest.raises(ResultError) as caught:
             read_result(path)
+        assert caught.value.path == path
 
 
 def test_no_single_flipped_byte_changes_a_number_unnoticed(path):
@@ -291,17 +292,19 @@ def test_no_single_flipped_byte_changes_a_number_unnoticed(path):
 def test_a_missing_file_a_folder_and_a_relative_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     missing = f"results/runs/{HASH}.json"
-    with pytest.raises(ResultError, match=f"does not exist.*snakemake -f {missing}$"):
+    with pytest.raises(ResultError, match=f"^{missing}: .*does not exist$"):
         read_result(missing)
     os.makedirs(missing)
-    with pytest.raises(ResultError, match=f"cannot be read.*snakemake -f {missing}$"):
+    with pytest.raises(ResultError, match=f"^{missing}: .*cannot be read"):
         read_result(missing)
 
 
 def test_a_wrong_file_name(path, tmp_path):
     other = tmp_path / "0123456789abcdef.json"
     os.rename(path, other)
-    with pytest.raises(ResultError, match=f"holds run {HASH}, not the run of its name.*{other}$"):
+    with pytest.raises(
+        ResultError, match=f"^{other}: .*holds run {HASH}, not the run of its name$"
+    ):
         read_result(other)
     os.rename(other, tmp_path / "kept-by-hand.json")  # no hash: no claim
     assert read_result(tmp_path / "kept-by-hand.json", SPEC).spec == SPEC

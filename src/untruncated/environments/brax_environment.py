@@ -1,21 +1,16 @@
 """What the environments made of Brax 0.14.2 share: physics, ends, the time limit, bad numbers."""
 
 import functools
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import brax.base
 import jax
 import jax.numpy as jnp
-import mujoco
 import numpy as np
-from brax import envs
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
 from untruncated.environments.protocol import TimeStep, first_time_step
+from untruncated.environments.quiet_brax import brax, envs, mujoco, quiet
 
 BACKEND = "positional"
 
@@ -36,24 +31,11 @@ class Simulator(NamedTuple):
     step: Any
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Brax's remark on its age, and MuJoCo's on a robot's file, left in MUJOCO_LOG.TXT."""
-    handler = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda message: None)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Brax System, piplines and environments")
-            yield
-    finally:
-        mujoco.set_mju_user_warning(handler)
-
-
 @functools.cache
 def simulator(robot: str) -> Simulator:
     """Brax's environment `robot`, without wrappers."""
     # The constants must not depend on what is being traced at the time, nor on its precision.
-    with _quiet(), jax.ensure_compile_time_eval(), jax.enable_x64(False):
+    with quiet(), jax.ensure_compile_time_eval(), jax.enable_x64(False):
         environment = envs.get_environment(robot, backend=BACKEND)
     return Simulator(environment, jax.jit(environment.reset), jax.jit(environment.step))
 

@@ -3,9 +3,8 @@
 import html
 from collections.abc import Iterable, Sequence
 
-import brax.io.html
-
 from untruncated.environments.brax_environment import BraxEnvironment, State
+from untruncated.environments.quiet_brax import brax
 
 
 def page(environment: BraxEnvironment, states: Iterable[State], lines: Sequence[str]) -> str:

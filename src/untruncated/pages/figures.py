@@ -12,7 +12,7 @@ import pandas as pd
 from untruncated.catalogue.entry import not_among
 from untruncated.pages.samples import Sample
 from untruncated.pages.words import number
-from untruncated.suite.commands import rebuild_table
+from untruncated.suite.commands import collect_table
 from untruncated.suite.errors import ResultError
 from untruncated.suite.tables import KINDS, read_table
 
@@ -44,7 +44,7 @@ class Figures:
         except (OSError, ValueError) as error:
             raise ResultError(
                 f"{path}: cannot be read as a table ({error}). "
-                f"Make it with: {rebuild_table(path, self._scale)}"
+                f"Make it with: {collect_table(path, self._scale)}"
             ) from error
 
     def _by_metric(self, panel: str) -> dict[str | None, Rows]:

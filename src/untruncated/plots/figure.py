@@ -8,7 +8,7 @@ import pandas as pd
 from untruncated.catalogue.entry import not_among
 from untruncated.plots.layout import lay_out
 from untruncated.plots.style import styled
-from untruncated.suite.commands import rebuild_table
+from untruncated.suite.commands import collect_table
 from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
@@ -32,7 +32,7 @@ def draw_figure(
             raise SpecError(f"--output {output}: must end in {' or '.join(FORMATS)}")
     figure, panels = _chosen(name, load_figures(experiments, scale))
     read = {
-        panel.name: _table(tables / f"{figure.name}{panel.name}.csv", panel, scale)
+        panel.name: _table(tables / f"{figure.name}{panel.name}.csv", panel, scale, experiments)
         for panel in panels
         if panel.points
     }
@@ -52,7 +52,7 @@ def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]
     return figure, [figure.panels[name[-1]]]
 
 
-def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
+def _table(path: Path, panel: Panel, scale: str, experiments: Path) -> pd.DataFrame:
     """A panel's table, with all its runs in it."""
     try:
         table = read_table(path)
@@ -60,7 +60,7 @@ def _table(path: Path, panel: Panel, scale: str) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise SuiteError(
             f"{path}: cannot be read as a table ({error}). "
-            f"Rebuild it with: {rebuild_table(path, scale)}"
+            f"Make it again with: {collect_table(path, scale, experiments)}"
         ) from error
     return table
 

@@ -5,6 +5,7 @@ prints it without a traceback and ends with `exit_code`.
 """
 
 import signal
+from pathlib import Path
 
 
 class SuiteError(Exception):
@@ -18,7 +19,18 @@ class SpecError(SuiteError):
 
 
 class ResultError(SuiteError):
-    """A result file is missing, damaged, foreign, or another run's."""
+    """A result file is missing, damaged, foreign, or another run's.
+
+    `path` is the file, where computing its run again would mend it.
+    """
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class NewerResultError(ResultError):
+    """A result file that a later version of the suite wrote: neither read nor replaced."""
 
 
 class Interrupted(SuiteError):

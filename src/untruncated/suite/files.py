@@ -4,12 +4,12 @@ import errno
 import fcntl
 import glob
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from untruncated.suite.errors import SuiteError
+from untruncated.suite.messages import tell
 
 _ADVICE = {
     errno.ENOSPC: "free some space",
@@ -90,10 +90,6 @@ def remove_leftovers(path: str | Path) -> None:
             leftover.unlink()
 
 
-def _print_to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 def _lock(descriptor: int, operation: int, path: Path) -> None:
     """flock, where a file system that has no locks gives a clear error."""
     try:
@@ -106,7 +102,7 @@ def _lock(descriptor: int, operation: int, path: Path) -> None:
 
 @contextmanager
 def exclusive_lock(
-    path: str | Path, name: str | None = None, say: Callable[[str], None] = _print_to_stderr
+    path: str | Path, name: str | None = None, say: Callable[[str], None] = tell
 ) -> Iterator[None]:
     """Holds an exclusive lock on the file `path` while the body runs; waits where it is taken.
 

@@ -1,8 +1,12 @@
 """How jax is set up for a run; all of it has to be said before jax is imported."""
 
 import os
-import platform
-from pathlib import Path
+import re
+import subprocess
+import sys
+
+from untruncated.suite.errors import SuiteError
+from untruncated.suite.kept_programs import can_be_kept, mend_reading, programs_folder
 
 # A loop that moves no more bytes than this in an iteration is compiled as one function.
 LOOP_BYTES = 4 * 1024**2
@@ -11,19 +15,58 @@ XLA_FLAGS = {
     # Matrix products handed to this library cannot be part of such a function.
     "xla_cpu_experimental_ynn_fusion_type": "",
 }
+_NAMES = ("JAX_", "XLA_")
+_START = "import jax; jax.numpy.zeros(1)"  # flags are read when the first program is compiled
 
 
-def prepare_jax() -> None:
+def start_jax(*, keep_programs: bool = True) -> None:
+    """Imports jax as a run wants it, and starts its device.
+
+    Raises:
+        SuiteError: It cannot start; says why, and what the environment says of it.
+    """
+    given = {name: text for name, text in os.environ.items() if name[:4] in _NAMES and text}
+    _check_flags()
+    prepare_jax(keep_programs=keep_programs)
+    try:
+        import jax
+
+        jax.devices()
+        mend_reading()
+    except Exception as error:  # of any kind: a bad setting, a missing library, no device
+        raise _cannot_start(str(error) or "there is no such device", given) from error
+
+
+def _check_flags() -> None:
+    """Tries flags that the user gives: a bad one ends the process."""
+    given = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in _ours()]
+    if not given or "jax" in sys.modules:
+        return
+    tried = subprocess.run([sys.executable, "-c", _START], capture_output=True, check=False)
+    complaint = re.search(rb"^[EF]\d.*?\] (.*)$", tried.stderr, flags=re.MULTILINE)
+    if tried.returncode and complaint:
+        reason = complaint[1].decode(errors="replace")
+        raise _cannot_start(reason, {"XLA_FLAGS": os.environ["XLA_FLAGS"]})
+
+
+def _cannot_start(reason: str, given: dict[str, str]) -> SuiteError:
+    line = reason.strip().splitlines()[0][:300]
+    settings = ", ".join(f"{name}={value}" for name, value in given.items())
+    return SuiteError(
+        f"jax cannot start: {line.rstrip('.')}. "
+        + (f"See what the environment sets: {settings}" if settings else "Reinstall it")
+    )
+
+
+def prepare_jax(*, keep_programs: bool = True) -> None:
     """One core unless told otherwise, whole loops compiled, and compiled programs kept.
 
     A run's inner loop is too small to share between cores: two threads are slower than one.
-    Compiled programs are kept apart by host: a shared home may serve several kinds of processor.
     """
     os.environ.setdefault("NPROC", "1")
     compile_loops_whole()
-    os.environ.setdefault(
-        "JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "xla" / platform.node())
-    )
+    if keep_programs and "JAX_COMPILATION_CACHE_DIR" not in os.environ and can_be_kept():
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = str(programs_folder())
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
     # The compiler warns each time that it reads a kept program: errors only.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -40,11 +83,9 @@ def compile_loops_whole() -> None:
     if given and not given[0].startswith("--"):
         return  # the name of a file with flags
     named = {flag.split("=")[0] for flag in given}
-    ours = [f"--{name}={value}" for name, value in XLA_FLAGS.items() if f"--{name}" not in named]
+    ours = [flag for flag in _ours() if flag.split("=")[0] not in named]
     os.environ["XLA_FLAGS"] = " ".join([*ours, *given])
 
 
-def cache_folder() -> Path:
-    """Where the suite keeps what it can make again, by the platform's convention."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "untruncated"
+def _ours() -> list[str]:
+    return [f"--{name}={value}" for name, value in XLA_FLAGS.items()]

@@ -1,13 +1,14 @@
 """What Snakemake needs to know: paths, targets and runs, from the experiment files and a config."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.suite.commands import default_results
+from untruncated.suite.commands import EXPERIMENTS, NO_FOLDER, config_text, default_results
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
@@ -104,8 +105,12 @@ class Plan:
         return files | {"all": [*files["all"], *self.pages]}
 
 
-def make_plan(config: Mapping[str, Any]) -> Plan:
+def make_plan(config: Mapping[str, Any], given: Sequence[str] = ()) -> Plan:
     """The plan for a Snakemake config.
+
+    Args:
+        config: What Snakemake made of the config.
+        given: The words after `--config` on the command line.
 
     Raises:
         SpecError: A config key or an experiment file is not valid.
@@ -113,17 +118,22 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
     for key in config:
         if key not in CONFIG_KEYS:
             raise SpecError(f"--config {key}: {not_among(key, CONFIG_KEYS, 'key')}")
+    words = dict(word.split("=", 1) for word in given if "=" in word)
     scale = str(config.get("scale", "small"))
     compute = str(config.get("compute", True)).lower()  # the command line's "false" is a text
     if compute not in ("true", "false"):
         raise SpecError(f"--config compute: must be true or false, not {config['compute']!r}")
-    experiments = str(config.get("experiments", "experiments"))
     check_scale(scale, "--config scale")
+
+    def folder(key: str, default: str) -> str:
+        return config_folder(key, config[key], words.get(key)) if key in config else default
+
+    experiments = folder("experiments", str(EXPERIMENTS))
     by_scale = {name: load_figures(Path(experiments), name) for name in SCALES}
     return Plan(
         scale=scale,
-        results=str(config.get("results", default_results(scale))),
-        figures_folder=str(config.get("figures", "figures")),
+        results=folder("results", default_results(scale)),
+        figures_folder=folder("figures", "figures"),
         experiments=experiments,
         compute=compute == "true",
         figures=by_scale[scale],
@@ -135,6 +145,32 @@ def make_plan(config: Mapping[str, Any]) -> Plan:
             for name, run in figure.runs.items()
         },
     )
+
+
+def config_folder(key: str, value: Any, word: str | None) -> str:
+    """A folder of the config as Snakemake names files: no ~, no slash at its end.
+
+    `word` is what was typed, of which Snakemake may have made a number or part of a text.
+
+    Raises:
+        SpecError: It is no text, not the one that was typed, or a name that would not come through.
+    """
+    if value is None or value == "":
+        raise SpecError(f"--config {key}: is empty; name a folder, or leave it out")
+    if not isinstance(value, str) or word not in (None, value):
+        typed = str(value) if word is None else word
+        try:
+            way_out = f"write {key}={config_text(Path(typed))}"
+        except ValueError:
+            way_out = "rename the folder"
+        raise SpecError(f"--config {key}: Snakemake reads {typed!r} as {value!r}; {way_out}")
+    path = str(PurePath(os.path.expanduser(value)))
+    if NO_FOLDER.search(path):
+        raise SpecError(
+            f"--config {key}: {value!r} must not have braces, quotes or control characters, "
+            "nor begin with - or ~"
+        )
+    return path
 
 
 def targets(figures: Mapping[str, Figure]) -> dict[str, set[str]]:

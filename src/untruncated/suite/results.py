@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from untruncated.catalogue.metric import Metric
-from untruncated.suite.commands import rebuild_run
-from untruncated.suite.errors import ResultError, SuiteError
+from untruncated.suite.errors import NewerResultError, ResultError, SuiteError
 from untruncated.suite.files import write_atomically
 
 __all__ = [
@@ -172,7 +171,7 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
 
     Raises:
         ResultError: The file is missing, truncated, foreign, of another schema, another run's,
-            edited by hand, or misshapen. Names the file and the command that rebuilds it.
+            edited by hand, or misshapen. Names the file; `advice.told` adds the way out.
     """
     path = Path(path)
     try:
@@ -180,33 +179,41 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
         _check_identity(document, path.stem, expected_spec)
         return _decode(document)
     except _Newer as error:
-        raise ResultError(f"{path}: {error}") from error
+        raise NewerResultError(f"{path}: {error}") from error
     # SuiteError and RecursionError: numbers such as 1e999 and nesting that no result has
     except (ValueError, OverflowError, RecursionError, SuiteError) as error:
-        raise ResultError(f"{path}: {error}. Rebuild it with: {rebuild_run(path)}") from error
+        raise ResultError(f"{path}: {error}", path) from error
 
 
-def recorded_spec(document: Mapping[str, Any], where: str) -> dict[str, Any]:
+def recorded_spec(document: Mapping[str, Any], where: str, stem: str = "") -> dict[str, Any]:
     """The spec in a result's JSON object, for the run to be computed anew.
 
+    Args:
+        document: The object.
+        where: What the message calls it.
+        stem: The file's name, which must be the run's if it is a hash.
+
     Raises:
-        ResultError: The result is of another schema, or its spec is not the one it was written
-            with.
+        ResultError: The result is of another schema, its spec is not the one it was written with,
+            or it is another run's.
     """
     try:
         _check_schema(document)
         _check_hash(document)
+        _check_name(document, stem)
+    except _Newer as error:
+        raise NewerResultError(f"{where}: {error}") from error
     except (_Defect, RecursionError, SuiteError) as error:
         raise ResultError(f"{where}: {error}") from error
     return document["spec"]
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises a ResultError where a run would replace what a later version of the suite wrote."""
+    """Raises a NewerResultError where a run would replace what a later version of this wrote."""
     try:
         _check_schema(json.loads(path.read_text(encoding="utf-8")))
     except _Newer as error:
-        raise ResultError(f"{path}: {error}") from error
+        raise NewerResultError(f"{path}: {error}") from error
     except (OSError, ValueError, RecursionError):
         return  # nothing, or nothing that anyone can read
 
@@ -251,12 +258,16 @@ def _check_hash(document: Mapping[str, Any]) -> None:
         raise _Defect(f"the spec does not have the recorded hash {claimed}: edited by hand?")
 
 
+def _check_name(document: Mapping[str, Any], stem: str) -> None:
+    if _HASH.fullmatch(stem) and stem != document["hash"]:
+        raise _Defect(f"the file holds run {document['hash']}, not the run of its name")
+
+
 def _check_identity(document: dict[str, Any], stem: str, expected: dict[str, Any] | None) -> None:
     """That the file is the run it claims to be, the one asked for, and as it was written."""
     _check_hash(document)
+    _check_name(document, stem)
     spec, claimed = document["spec"], document["hash"]
-    if _HASH.fullmatch(stem) and stem != claimed:
-        raise _Defect(f"the file holds run {claimed}, not the run of its name")
     if expected is not None and claimed != spec_hash(expected):
         names = sorted(
             name

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from untruncated.catalogue.metric import Metric
 from untruncated.suite.checkpoints import Clock, Say, State, identity_of, load, pack, saver, unpack
 from untruncated.suite.errors import Interrupted, SuiteError
 from untruncated.suite.files import exclusive_lock, remove_leftovers
+from untruncated.suite.messages import Expendable
 from untruncated.suite.provenance import provenance
 from untruncated.suite.results import (
     SIZE_LIMIT,
@@ -76,7 +77,8 @@ def run(
             f"the program's chunks of {program.chunk_steps} {program.unit} do not divide its "
             f"{program.total_steps} {program.unit}; correct the program"
         )
-    say = log or partial(tqdm.write, file=sys.stderr)
+    stderr = Expendable(sys.stderr)
+    say = log or partial(tqdm.write, file=stderr)
     output, name = Path(output), spec_hash(spec)
     checkpoint = output.parent.parent / "checkpoints" / f"{name}.npz"
     before = _version(output)
@@ -89,9 +91,8 @@ def run(
         remove_leftovers(output)
         with _deferred_signals() as received:
             circumstances = provenance()  # of the code that runs, not of later edits
-            state = _to_the_end(
-                program, name, checkpoint, checkpoint_seconds, progress, say, received
-            )
+            bar = partial(_progress_bar, program, name, stderr, progress)
+            state = _to_the_end(program, name, checkpoint, checkpoint_seconds, say, received, bar)
             result = _result(program, spec, state, circumstances)
             write_result(output, result)
             with suppress(OSError):  # a checkpoint of a finished run does no harm
@@ -131,9 +132,9 @@ def _to_the_end(
     name: str,
     checkpoint: Path,
     checkpoint_seconds: float,
-    progress: bool,
     say: Say,
     received: list[int],
+    progress_bar: Callable[[int], tqdm],
 ) -> State:
     """The state after the last step, or after every member has diverged; saved if possible."""
     start = State(0, jax.tree.map(_as_jax, program.init()), Clock())
@@ -144,7 +145,7 @@ def _to_the_end(
     state = load(checkpoint, identity, start, say) or unpack(pack(start, identity), identity, start)
     save = saver(checkpoint, identity, say)
     saved_at, costs = time.monotonic(), []
-    with _progress_bar(program, name, state.step, progress) as bar:
+    with progress_bar(state.step) as bar:
         while not _is_over(program, state):
             if received:
                 ending = "run the same command to go on"
@@ -206,10 +207,13 @@ def _tick(clock: Clock, costs: list[Float[np.ndarray, "2"]]) -> Clock:
     )
 
 
-def _progress_bar(program: "Program", name: str, step: int, progress: bool) -> tqdm:
+def _progress_bar(
+    program: "Program", name: str, stderr: Expendable, progress: bool, step: int
+) -> tqdm:
     """Steps done, steps per second and time left, on stderr; rare lines where that is a log."""
-    interval = 0.1 if sys.stderr.isatty() else 30.0
+    interval = 0.1 if stderr.isatty() else 30.0
     return tqdm(
+        file=stderr,
         desc=name,
         total=program.total_steps,
         initial=step,

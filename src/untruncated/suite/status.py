@@ -6,10 +6,12 @@ from pathlib import Path
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.suite.commands import rebuild_run
+from untruncated.suite.advice import told
+from untruncated.suite.commands import EXPERIMENTS, compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
+from untruncated.suite.finding import Runs
 from untruncated.suite.plan import targets
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, resolve_run
@@ -30,19 +32,21 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
     if target is not None and target not in known:
         raise SpecError(not_among(target, known, "target"))
     chosen = known[target or "all"]
-    finished = True
+    finished, runs = True, Runs(experiments)
     for figure in figures.values():
         wanted = [p for p in figure.panels.values() if {figure.name, figure.name + p.name} & chosen]
         for panel in wanted:
-            finished &= _print_panel(figure, panel, results / "runs")
+            finished &= _print_panel(figure, panel, results / "runs", runs)
     return 0 if finished else 1
 
 
-def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
+def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool:
     print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
-    lines = [(p.configuration, *_states(p.runs, runs, p.tuning, p.finals)) for p in panel.points]
+    lines = [
+        (p.configuration, *_states(p.runs, folder, runs, p.tuning, p.finals)) for p in panel.points
+    ]
     if panel.baselines:
-        lines.append((panel.baseline_label, *_states(panel.baselines, runs)))
+        lines.append((panel.baseline_label, *_states(panel.baselines, folder, runs)))
     for text, states, notes in lines:
         counts = ", ".join(f"{states.count(s)} {s}" for s in sorted(set(states)))
         print(f"  {text:<48} {counts}{'; ' if notes else ''}{'; '.join(notes)}")
@@ -51,7 +55,8 @@ def _print_panel(figure: Figure, panel: Panel, runs: Path) -> bool:
 
 def _states(
     specs: list[RunSpec],
-    runs: Path,
+    folder: Path,
+    runs: Runs,
     tuning: RunSpec | None = None,
     finals: Sequence[RunSpec] = (),
 ) -> tuple[list[str], list[str]]:
@@ -61,7 +66,7 @@ def _states(
     """
     states, notes = [], []
     for spec in specs:
-        path = runs / f"{spec.hash}.json"
+        path = folder / f"{spec.hash}.json"
         if not path.exists():
             states.append("missing")
             continue
@@ -69,7 +74,7 @@ def _states(
             result = read_result(path, spec.canonical)
         except ResultError as error:
             states.append("damaged")
-            notes.append(str(error))
+            notes.append(told(error, runs))
             continue
         states.append("done")
         stage = "tuning" if spec is tuning else "final"
@@ -94,7 +99,7 @@ def _is_close_call(spec: RunSpec, result: Result) -> bool:
     return len(spec.fields["seeds"]) == SEEDS_PER_BLOCK and is_close(result, objective)
 
 
-def verify_results(runs: Path) -> int:
+def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
     """Checks every result file in a folder, and that this version still knows its spec.
 
     Returns:
@@ -103,24 +108,28 @@ def verify_results(runs: Path) -> int:
     Raises:
         ResultError: There are none.
     """
-    paths = sorted(runs.glob("*.json"))
+    paths = sorted(folder.glob("*.json"))
     if not paths:
-        raise ResultError(f"{runs}: no result files here; --results names another folder")
-    defects = [defect for defect in map(_defect, paths) if defect]
+        raise ResultError(f"{folder}: no result files here; --results names another folder")
+    runs = Runs(experiments)
+    defects = [defect for path in paths if (defect := _defect(path, runs))]
     for defect in defects:
         print(f"error: {defect}", file=sys.stderr)
-    print(f"{len(paths) - len(defects)} of {len(paths)} result files in {runs} are sound")
+    print(f"{len(paths) - len(defects)} of {len(paths)} result files in {folder} are sound")
     return 1 if defects else 0
 
 
-def _defect(path: Path) -> str | None:
+def _defect(path: Path, runs: Runs) -> str | None:
     try:
         result = read_result(path)
         spec = resolve_run(result.spec)
     except ResultError as error:
-        return str(error)
+        return told(error, runs)
     except ValueError as error:
         return f"{path}: a run that this version does not know: {error}"
     if spec.canonical != result.spec:
-        return f"{path}: its spec is not in canonical form. Rebuild it with: {rebuild_run(path)}"
+        return (
+            f"{path}: this version names the run {spec.hash}. Remove the file after computing that "
+            f"with: {compute_run(path, runs.experiments)}"
+        )
     return None

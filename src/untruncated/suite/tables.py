@@ -5,7 +5,8 @@
 
 import csv
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
+from untruncated.suite.commands import compute_panel, compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
@@ -103,10 +105,10 @@ def write_panel(figure: Figure, panel: Panel, runs: Path, output: Path) -> None:
     name, scale = f"{figure.name}{panel.name}", figure.scale
     missing = missing_runs(panel, runs)
     if missing:
-        listed = "\n  ".join(missing)
+        listed = "\n  ".join(f"{run}.json  {text}" for run, text in missing.items())
         raise ResultError(
             f"{name}: {len(missing)} of its {len(panel.runs)} runs are missing in {runs}:\n  "
-            f"{listed}\nCompute them with: snakemake {name} --config scale={scale}"
+            f"{listed}\nCompute them with: {_compute(figure, panel, runs, missing)}"
         )
     common = {"figure": figure.name, "panel": panel.name, "scale": scale}
     with atomic_path(output) as path, path.open("w", newline="", encoding="utf-8") as file:
@@ -148,19 +150,26 @@ def _typed(texts: pd.Series, kind: str) -> pd.Series:
     return pd.Series([values[text] for text in texts], texts.index, dtype)
 
 
-def missing_runs(panel: Panel, runs: Path) -> list[str]:
-    """A line for each run without a file, saying which configuration it belongs to."""
+def _compute(figure: Figure, panel: Panel, runs: Path, missing: Mapping[str, str]) -> str:
+    """The commands that compute a panel's missing runs: one call of Snakemake where it can."""
+    experiments = figure.source.parents[1]
+    with suppress(ValueError):
+        if runs.resolve().name == "runs":
+            name, results = f"{figure.name}{panel.name}", runs.resolve().parent
+            return compute_panel(name, figure.scale, results, experiments)
+    commands = [compute_run(runs / f"{run}.json", experiments) for run in missing]
+    return "\n  ".join(["", *commands])
+
+
+def missing_runs(panel: Panel, runs: Path) -> dict[str, str]:
+    """The runs without a file, tuning first, with a text: the configurations they belong to."""
     described = {}
     for point in panel.points:
         if point.tuning:
             described[point.tuning.hash] = f"{point.configuration}, tuning"
         described |= {run.hash: f"{point.configuration}, {_seeds(run)}" for run in point.finals}
     described |= {run.hash: f"{panel.baseline_label}, {_seeds(run)}" for run in panel.baselines}
-    return [
-        f"{name}.json  {text}"
-        for name, text in described.items()
-        if not (runs / f"{name}.json").exists()
-    ]
+    return {name: text for name, text in described.items() if not (runs / f"{name}.json").exists()}
 
 
 def _seeds(run: RunSpec) -> str:

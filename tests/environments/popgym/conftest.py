@@ -29,7 +29,7 @@ class Play(NamedTuple):
 
 def package_environment(name, seed):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # labyrinths warn that they are no good benchmark
+        warnings.filterwarnings("ignore", message="Maze environments have been shown")
         environment = getattr(popgym.envs, name)()
     first, _ = environment.reset(seed=seed)
     return environment, first

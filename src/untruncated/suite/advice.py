@@ -1,0 +1,23 @@
+"""What the command line says of an error: what is wrong, and the command that mends it."""
+
+from untruncated.suite.commands import compute_run
+from untruncated.suite.errors import ResultError, SuiteError
+from untruncated.suite.finding import Runs, find_run
+
+
+def told(error: Exception, runs: Runs) -> str:
+    """The error's text; of a result file with the command that computes its run again.
+
+    No command is named where none can: the file has lost its spec, and no experiment file asks for
+    a run of its name.
+    """
+    if not isinstance(error, ResultError) or error.path is None:
+        return str(error)
+    try:
+        find_run(str(error.path), runs)
+    except SuiteError:
+        return (
+            f"{error}. It cannot be computed again: neither the file nor an experiment file under "
+            f"{runs.experiments} says what to compute"
+        )
+    return f"{error}. Compute it again with: {compute_run(error.path, runs.experiments)}"

@@ -1,0 +1,67 @@
+"""Progress and messages: told while somebody listens, never worth failing for."""
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+
+class Expendable:
+    """A text stream that falls silent when it cannot be written: the reader gone, the disk full.
+
+    Args:
+        stream: What to write to; None for nothing, as `sys.stderr` is where it was closed.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes the text, or as much as goes; returns its length."""
+        self._try("write", text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Writes what is buffered, if it goes."""
+        self._try("flush")
+
+    def isatty(self) -> bool:
+        """Whether somebody may be looking."""
+        return bool(self._stream is not None and self._stream.isatty())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _try(self, method: str, *arguments: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            getattr(self._stream, method)(*arguments)
+        except (OSError, ValueError):  # ValueError: closed in between
+            discard(self._stream)
+            self._stream = None
+
+
+def discard(stream: Any) -> None:
+    """Sends what a stream still holds to nowhere: Python would try once more when it ends."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def tell(text: str) -> None:
+    """Shows one line on stderr, if it can be shown."""
+    print(text, file=Expendable(sys.stderr), flush=True)
+
+
+def keep_descriptors() -> None:
+    """Opens stdin, stdout and stderr on nothing where they are closed.
+
+    The next file that is opened would take such a place, and get the compiler's messages.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free place: this one

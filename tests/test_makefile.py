@@ -1,0 +1,33 @@
+"""`make` works wherever the project lies."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", ["two words", "it's", "[a]", "$HOME", 'a "b"', "$(HOME) x"])
+def test_make_calls_the_environments_python_wherever_it_lies(name, tmp_path):
+    folder = tmp_path / name
+    (folder / ".venv/bin").mkdir(parents=True)
+    for part in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / part, folder)
+    python = folder / ".venv/bin/python"
+    python.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "import sys; print(sys.argv[1:])" "$@"\n'
+    )
+    python.chmod(0o755)
+    (folder / ".venv/ready").touch()
+    done = subprocess.run(
+        ["make", "-s", "pes_figure4", "CORES=3"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = ["-m", "snakemake", "pes_figure4", "--cores", "3", "--config", "scale=small"]
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{expected}\n", "")
