@@ -34,7 +34,7 @@ def find_run(text: str, runs: "Runs") -> tuple[RunSpec, Path]:
             experiment file asks for.
     """
     if text.lstrip().startswith("{"):
-        return _resolved(_parse(text, "the spec given"), "the spec given"), DEFAULT_RUNS
+        return _run_in(_parse(text, "the spec given"), "the spec given"), DEFAULT_RUNS
     if _HASH.fullmatch(text) and not Path(text).exists():
         spec, scale = runs[text]
         return spec, Path(default_results(scale)) / "runs"
@@ -48,9 +48,7 @@ def find_run(text: str, runs: "Runs") -> tuple[RunSpec, Path]:
             "or the 16 hex digits of a run that an experiment file asks for"
         )
     raw = _parse(content, text)
-    if isinstance(raw, Mapping) and "schema" in raw:
-        return _resolved(recorded_spec(raw, text), text), path.parent
-    return _resolved(raw, text), DEFAULT_RUNS
+    return _run_in(raw, text), path.parent if _is_result(raw) else DEFAULT_RUNS
 
 
 class Runs:
@@ -81,10 +79,7 @@ def _of_result(path: Path, runs: Runs) -> RunSpec:
     if content is None:
         return runs[path.stem][0]
     try:
-        raw = _parse(content, str(path))
-        if isinstance(raw, Mapping) and "schema" in raw:
-            raw = recorded_spec(raw, str(path), path.stem)
-        return _resolved(raw, str(path))
+        return _run_in(_parse(content, str(path)), str(path), path.stem)
     except NewerResultError:
         raise
     except SuiteError:
@@ -110,7 +105,14 @@ def _parse(text: str, where: str) -> Any:
         raise SpecError(f"{where}: not JSON ({error})") from error
 
 
-def _resolved(raw: Any, where: str) -> RunSpec:
+def _is_result(raw: Any) -> bool:
+    return isinstance(raw, Mapping) and "schema" in raw
+
+
+def _run_in(raw: Any, where: str, stem: str = "") -> RunSpec:
+    """The run of a spec, or of a result whose file has the name `stem`."""
+    if _is_result(raw):
+        raw = recorded_spec(raw, where, stem)
     try:
         return resolve_run(raw)
     except CatalogueError as error:
