@@ -42,6 +42,8 @@ def test_a_stream_falls_silent_at_its_first_error(monkeypatch):
     stream = Expendable(gone)
     assert [stream.write(text) for text in ("one ", "longer than that", "x")] == [4, 16, 1]
     assert gone.taken == "one "
+    stream.close()  # as absl's logger does when Python ends
+    Expendable(None).close()
     tell("a whole line")
     monkeypatch.setattr(sys, "stderr", None)
     tell("to nobody")

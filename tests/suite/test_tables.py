@@ -241,6 +241,50 @@ def test_nothing_reads_a_table_or_groups_its_rows_in_another_way():
         assert all("dropna=False" in call for call in calls), path
 
 
+def test_a_final_result_made_from_another_tuning_result_is_told(project, capsys):
+    folder, panel = project
+    point = panel.points[1]
+    assert print_status("figure2a", "smoke", EXPERIMENTS, folder) == 0
+    tuning, final = (folder / f"runs/{run.hash}.json" for run in (point.tuning, point.finals[0]))
+    write_run(folder / "runs", point.tuning, 0.2, [{"step_size": 0.001, "seed": 3, "step": 1}])
+    assert tuning.exists()  # with 0.001 lost, 0.003 is best: finals were made with 0.001
+    capsys.readouterr()
+    assert verify_results(folder / "runs", EXPERIMENTS) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {final}: made with step size 0.001, where its tuning result now")
+    assert "gives 0.003. Compute it again with: untruncated run " in err
+    assert err.count("\n") == 1
+    assert print_status("figure2a", "smoke", EXPERIMENTS, folder) == 1
+    out = capsys.readouterr().out
+    assert "1 contradicting, 1 done; " in out
+    assert "; made with step size 0.001, where its tuning result now gives 0.003. Compute" in out
+    write_run(folder / "runs", point.finals[0], 0.1, step_size=0.003)
+    assert verify_results(folder / "runs", EXPERIMENTS) == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: text.rindex("\n", 0, -1) + 1],  # the last row
+        lambda text: text.replace(",tuning,", ",final,", 1),
+        lambda text: text + text.splitlines(keepends=True)[-1],
+        lambda text: text.replace("\n", "\r\n"),
+    ],
+)
+def test_a_table_that_is_not_as_it_was_written_is_not_read(project, damage):
+    folder, _ = project
+    table(folder)
+    path = folder / "tables" / "smoke" / "rtu_figure2a.csv"
+    whole = path.read_bytes().decode()
+    path.write_bytes(damage(whole).encode())
+    with pytest.raises(ValueError, match="not as it was written"):
+        read_table(path)
+    table(folder)  # made again
+    assert path.read_bytes().decode() == whole
+    path.with_name(f"{path.name}.sha256").unlink()  # of somebody else's making
+    read_table(path)
+
+
 def test_the_page_on_results_names_every_column():
     page = (ROOT / "docs/results.md").read_text()
     missing = [column for column in COLUMNS if f"`{column}`" not in page]

@@ -30,7 +30,7 @@ def lookup(kind: str, name: object, where: str) -> Entry:
     """The entry called `name`, or the one that a stranger's cell "package.module:Name" carries.
 
     Raises:
-        CatalogueError: There is no such name, or what it names has no `catalogue_entry`.
+        CatalogueError: There is no such name, or what it names has no `catalogue_entry` of its own.
     """
     entries = KINDS[kind]
     if isinstance(name, str) and name in entries:
@@ -50,5 +50,16 @@ def _strangers_cell(name: str, where: str) -> CellEntry:
     if not isinstance(entry, CellEntry):
         raise CatalogueError(
             where, f"{name!r} has no attribute catalogue_entry that is a CellEntry"
+        )
+    try:
+        located = entry.load()
+    except Exception as error:  # as above
+        problem = f"the catalogue_entry of {name!r} is located at {entry.location!r}: {error}"
+        raise CatalogueError(where, problem) from error
+    if located is not found:  # as of a subclass, which inherits its parent's entry
+        raise CatalogueError(
+            where,
+            f"the catalogue_entry of {name!r} is located at {entry.location!r}, which is something "
+            "else; give the cell an entry of its own",
         )
     return entry

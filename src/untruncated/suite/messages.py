@@ -1,5 +1,6 @@
 """Progress and messages: told while somebody listens, never worth failing for."""
 
+import io
 import os
 import sys
 from contextlib import suppress
@@ -14,7 +15,8 @@ class Expendable:
     """
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        self._stream = io.StringIO() if stream is None else stream
+        self._silent = stream is None
 
     def write(self, text: str) -> int:
         """Writes the text, or as much as goes; returns its length."""
@@ -27,19 +29,23 @@ class Expendable:
 
     def isatty(self) -> bool:
         """Whether somebody may be looking."""
-        return bool(self._stream is not None and self._stream.isatty())
+        return not self._silent and self._stream.isatty()
+
+    def close(self) -> None:
+        """Leaves the stream open: a logger that closes what it was given is not its owner."""
+        self.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def _try(self, method: str, *arguments: str) -> None:
-        if self._stream is None:
+        if self._silent:
             return
         try:
             getattr(self._stream, method)(*arguments)
         except (OSError, ValueError):  # ValueError: closed in between
             discard(self._stream)
-            self._stream = None
+            self._silent = True
 
 
 def discard(stream: Any) -> None:

@@ -10,6 +10,8 @@ from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.errors import SpecError
 
+LARGEST = 100_000  # values in a file, aliases written out
+
 
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file.
@@ -18,7 +20,14 @@ def read_yaml(path: Path) -> Any:
         SpecError: It cannot be read; says where.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+        loader = _UniqueKeys(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check_size(node)
+        return loader.construct_document(node)
+    except RecursionError as error:
+        raise SpecError(f"{path}: not valid YAML: nested too deeply") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: cannot be read: {error}") from error
     except yaml.YAMLError as error:
@@ -26,6 +35,26 @@ def read_yaml(path: Path) -> Any:
         line = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
         problem = getattr(error, "problem", None) or "cannot be parsed"
         raise SpecError(f"{path}:{line} not valid YAML: {problem}") from error
+
+
+def _check_size(node: yaml.Node) -> None:
+    """Refuses aliases that contain themselves, or that would make a small file a large one."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = LARGEST + 1  # until it is known: met again, it contains itself
+            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+            pairs = isinstance(node, yaml.MappingNode)
+            inside = [part for pair in parts for part in pair] if pairs else parts
+            sizes[id(node)] = 1 + sum(map(size, inside))
+        if sizes[id(node)] > LARGEST:
+            raise yaml.composer.ComposerError(
+                None, None, f"its aliases make more than {LARGEST} values of it", node.start_mark
+            )
+        return sizes[id(node)]
+
+    size(node)
 
 
 class _UniqueKeys(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):

@@ -15,7 +15,7 @@ from untruncated.suite.finding import Runs
 from untruncated.suite.plan import targets
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, resolve_run
-from untruncated.suite.tuning import is_close
+from untruncated.suite.tuning import contradiction, is_close
 
 
 def print_status(target: str | None, scale: str, experiments: Path, results: Path) -> int:
@@ -60,7 +60,7 @@ def _states(
     tuning: RunSpec | None = None,
     finals: Sequence[RunSpec] = (),
 ) -> tuple[list[str], list[str]]:
-    """Done, missing or damaged for each run, and notes on divergence and step sizes.
+    """Done, missing, damaged or contradicting for each run, and notes on what is to be known.
 
     Which step size is best matters where there are final runs that take it from a tuning run.
     """
@@ -75,6 +75,12 @@ def _states(
         except ResultError as error:
             states.append("damaged")
             notes.append(told(error, runs))
+            continue
+        contradicts = _contradiction(spec, result, folder)
+        if contradicts:
+            states.append("contradicting")
+            again = compute_run(path, runs.experiments)
+            notes.append(f"{contradicts}. Compute it again with: {again}")
             continue
         states.append("done")
         stage = "tuning" if spec is tuning else "final"
@@ -91,6 +97,17 @@ def _states(
                 "ten_tuning_seeds"
             )
     return states, list(dict.fromkeys(notes))
+
+
+def _contradiction(spec: RunSpec, result: Result, folder: Path) -> str | None:
+    """Whether a final result was made from another tuning result than lies beside it."""
+    if spec.tuning is None:
+        return None
+    objective = lookup("program", spec.fields["program"], "program").objective
+    try:
+        return contradiction(result, read_result(folder / f"{spec.tuning}.json"), objective)
+    except (ResultError, LookupError):  # missing or damaged, which is told of that result
+        return None
 
 
 def _is_close_call(spec: RunSpec, result: Result) -> bool:
@@ -132,4 +149,8 @@ def _defect(path: Path, runs: Runs) -> str | None:
             f"{path}: this version names the run {spec.hash}. Remove the file after computing that "
             f"with: {compute_run(path, runs.experiments)}"
         )
+    contradicts = _contradiction(spec, result, path.parent)
+    if contradicts:
+        again = compute_run(path, runs.experiments)
+        return f"{path}: {contradicts}. Compute it again with: {again}"
     return None

@@ -4,6 +4,7 @@
 """
 
 import csv
+import hashlib
 import math
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +20,7 @@ from untruncated.suite.commands import compute_panel, compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Figure, Panel
-from untruncated.suite.files import atomic_path
+from untruncated.suite.files import atomic_path, write_atomically
 from untruncated.suite.results import Metric, Result, read_result
 from untruncated.suite.spec import RunSpec
 
@@ -111,10 +112,26 @@ def write_panel(figure: Figure, panel: Panel, runs: Path, output: Path) -> None:
             f"{listed}\nCompute them with: {_compute(figure, panel, runs, missing)}"
         )
     common = {"figure": figure.name, "panel": panel.name, "scale": scale}
-    with atomic_path(output) as path, path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({**common, **row} for row in panel_rows(panel, runs))
+    with atomic_path(output) as path:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({**common, **row} for row in panel_rows(panel, runs))
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+    write_atomically(_checksum_file(output), f"{checksum}  {output.name}\n")
+
+
+def _checksum_file(table: Path) -> Path:
+    """Beside a table, in the form of sha256sum."""
+    return table.with_name(f"{table.name}.sha256")
+
+
+def _check_whole(path: Path) -> None:
+    """Raises a ValueError if a table is not as it was written; one without a checksum may be."""
+    with suppress(FileNotFoundError):
+        written = _checksum_file(path).read_text(encoding="utf-8").split()[:1]
+        if written != [hashlib.sha256(path.read_bytes()).hexdigest()]:
+            raise ValueError("it is not as it was written: truncated or edited")
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -127,8 +144,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Raises:
         OSError: The file cannot be read.
         ValueError: It is no table of this suite: a column is missing, or holds something that is
-            not of its kind.
+            not of its kind; or it was truncated or edited after it was written.
     """
+    _check_whole(Path(path))
     table = pd.read_csv(path, dtype=str, na_filter=False, encoding="utf-8")
     for name in COLUMNS:
         if name not in table:

@@ -34,6 +34,14 @@ def choose_step_size(tuning: Result, objective: str = "msre") -> dict[str, Any]:
     }
 
 
+def contradiction(final: Result, tuning: Result, objective: str = "msre") -> str | None:
+    """Says that a final run was made with another step size than its tuning result gives, if so."""
+    made, chosen = final.choices.get("step_size"), choose_step_size(tuning, objective)["step_size"]
+    if made == chosen:
+        return None
+    return f"made with step size {made}, where its tuning result now gives {chosen}"
+
+
 def is_close(tuning: Result, objective: str = "msre") -> bool:
     """Whether a second step size is within 5 % of the best, so that five seeds do not tell them
     apart."""
