@@ -98,6 +98,12 @@ def test_equals_numpys_in_float64():
     np.testing.assert_array_equal(ours, np.sum(np.linalg.eigvals(matrices).imag != 0, axis=-1))
 
 
+@pytest.mark.parametrize("size", [1e-36, 1e-30, 1e-20, 1e20, 1e37])
+def test_the_size_of_a_matrix_does_not_matter(size):
+    matrices = RNG.normal(size=(500, 3, 3))
+    np.testing.assert_array_equal(_counts(size * matrices), _by_numpy(matrices))
+
+
 @pytest.mark.parametrize("angle", [1e-2, 1.0, 3.0])
 def test_a_rotation_beside_a_real_eigenvalue(angle):
     block = np.diag([np.cos(angle), np.cos(angle), 0.7])

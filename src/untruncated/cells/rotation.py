@@ -17,8 +17,8 @@ from untruncated.cells.cos_sin import cos_sin
 
 PARAMETERISATIONS = ("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct")
 _LARGEST_ANGLE = 6.28
-# `exp` and `direct` can reach r = 1, where γ = 0 and its slope is infinite. The others cannot.
-_SMALLEST_SQUARED_SCALE = 1e-8
+# `exp` and `direct` can reach r = 1, where γ = 0 and its slope is infinite: γ is held from here on.
+_SMALLEST_SCALE = 1e-4
 _SMALLEST_RADIUS = 1e-8
 
 
@@ -26,85 +26,91 @@ class Rotation(NamedTuple):
     """λ = g + iφ of every unit, the input scale γ, and the slopes that lead to (ν, θ).
 
     All arrays have shape (units,). `radius_slope` is σ in ∂λ/∂ν = σλ, `angle_slope` τ in
-    ∂λ/∂θ = iτλ, and `scale_slope` is ∂log γ/∂ν = -σ r²/γ², which has a limit where γ has none.
+    ∂λ/∂θ = iτλ. The slope of γ² = 1 - r² follows from them: see `scale_slope`.
     """
 
     g: Float[Array, " units"]
     phi: Float[Array, " units"]
     gamma: Float[Array, " units"]
     radius_slope: Float[Array, " units"]
-    scale_slope: Float[Array, " units"]
     angle_slope: Float[Array, " units"]
 
 
 def rotation(name: str, nu: Float[Array, " units"], theta: Float[Array, " units"]) -> Rotation:
     """Eigenvalues and slopes from the two parameters of parameterisation `name`.
 
-    Whatever differentiates g, φ and γ gets these very slopes, also where the formulas of the
-    parameters overflow or underflow. Where `exp` and `direct` hold γ constant, next to r = 1, its
-    slope is 0; so is that of the angle where `exp_exp` does, beyond 1/ε radians, ε the precision:
-    neighbouring numbers are a radian apart there, and the angle means nothing any more.
+    Whatever differentiates g, φ and γ gets these very slopes, also where e^ν or e^θ overflows or
+    underflows. An angle e^θ stays at 1/ε radians, ε the precision, and its slope at 0 beyond: there
+    neighbouring numbers are a radian apart, and the angle means nothing any more.
     """
     angle, angle_slope = theta, jnp.ones_like(theta)
     if name == "exp_exp":
         angle, angle_slope = _exp_angle(theta), _exp_angle_and_slope(theta)[1]
     cos, sin = cos_sin(angle)
     radius, gamma = _radius_and_scale(name, nu)
-    _, _, radius_slope, scale_slope = _radius_scale_and_slopes(name, nu)
-    return Rotation(radius * cos, radius * sin, gamma, radius_slope, scale_slope, angle_slope)
+    radius_slope = _radius_scale_and_slope(name, nu)[2]
+    return Rotation(radius * cos, radius * sin, gamma, radius_slope, angle_slope)
 
 
-def _radius_scale_and_slopes(
+def _radius_scale_and_slope(
     name: str, nu: Float[Array, " units"]
 ) -> tuple[Float[Array, " units"], ...]:
-    """r, γ, dlog r/dν and dlog γ/dν; γ² = 1 - r² without subtracting nearly equal numbers."""
+    """r, γ and dlog r/dν; γ² = 1 - r² without subtracting nearly equal numbers."""
+    # Beyond, e^ν is 0 or infinite, while r, γ and their slopes are at their limits already.
+    bound = math.floor(-math.log(jnp.finfo(nu.dtype).tiny))
     if name in ("exp_exp", "exp_exp_nu"):
-        # Further out e^ν is 0 or infinite, and r, γ and their slopes are at their limits already.
-        bound = math.floor(-math.log(jnp.finfo(nu.dtype).tiny))
         decay = jnp.exp(jnp.clip(nu, -bound, bound))
-        radius, squared_scale = jnp.exp(-decay), -jnp.expm1(-2 * decay)
-        scale_slope = decay * radius * radius / squared_scale
-        return radius, jnp.sqrt(squared_scale), -decay, scale_slope
+        return jnp.exp(-decay), jnp.sqrt(-jnp.expm1(-2 * decay)), -decay
     if name == "exp":
-        radius, squared_scale = jnp.exp(-nu), -jnp.expm1(-2 * nu)
-        return radius, *_held_scale(radius, squared_scale, -jnp.ones_like(nu))
+        return jnp.exp(-nu), _held_scale(-jnp.expm1(-2 * nu)), -jnp.ones_like(nu)
     if name == "sigmoid":
-        radius, complement = jax.nn.sigmoid(nu), jax.nn.sigmoid(-nu)
-        gamma = jnp.sqrt(complement * (1 + radius))
-        return radius, gamma, complement, -radius * radius / (1 + radius)
+        radius, complement = jax.nn.sigmoid(nu), jax.nn.sigmoid(-jnp.minimum(nu, bound))
+        return radius, jnp.sqrt(complement * (1 + radius)), complement
     if name == "direct":
-        return nu, *_held_scale(nu, (1 - nu) * (1 + nu), 1 / nu)
+        return nu, _held_scale((1 - nu) * (1 + nu)), 1 / nu
     raise ValueError(f"unknown parameterisation {name!r}: choose from {PARAMETERISATIONS}")
 
 
-def _held_scale(
-    radius: Float[Array, " units"],
-    squared_scale: Float[Array, " units"],
+def _held_scale(squared_scale: Float[Array, " units"]) -> Float[Array, " units"]:
+    return jnp.maximum(jnp.sqrt(jnp.maximum(squared_scale, 0)), _SMALLEST_SCALE)
+
+
+def _scale_slope(
+    name: str,
+    squared_radius: Float[Array, " units"],
+    gamma: Float[Array, " units"],
     radius_slope: Float[Array, " units"],
-) -> tuple[Float[Array, " units"], ...]:
-    """γ, held constant next to r = 1, and both slopes."""
-    held = jnp.maximum(squared_scale, _SMALLEST_SQUARED_SCALE)
-    slope = -radius_slope * radius * radius / held
-    free = squared_scale > _SMALLEST_SQUARED_SCALE
-    return jnp.sqrt(held), radius_slope, jnp.where(free, slope, 0)
+) -> Float[Array, " units"]:
+    # This order of operations neither over- nor underflows before the result does.
+    slope = -radius_slope * (squared_radius / (gamma * gamma))
+    if name in ("exp", "direct"):
+        return jnp.where(gamma > _SMALLEST_SCALE, slope, 0)
+    return slope
+
+
+def scale_slope(name: str, derived: Rotation) -> Float[Array, " units"]:
+    """∂log γ/∂ν = -σ r²/γ², in (0, ½] for the default; 0 where `exp` and `direct` hold γ."""
+    squared_radius = derived.g * derived.g + derived.phi * derived.phi
+    return _scale_slope(name, squared_radius, derived.gamma, derived.radius_slope)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _radius_and_scale(
     name: str, nu: Float[Array, " units"]
 ) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
-    return _radius_scale_and_slopes(name, nu)[:2]
+    return _radius_scale_and_slope(name, nu)[:2]
 
 
 @_radius_and_scale.defjvp
 def _radius_and_scale_jvp(name: str, primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
-    radius, gamma, radius_slope, scale_slope = _radius_scale_and_slopes(name, *primals)
+    radius, gamma, radius_slope = _radius_scale_and_slope(name, *primals)
+    slope = _scale_slope(name, radius * radius, gamma, radius_slope)
     (tangent,) = tangents
-    return (radius, gamma), (radius * radius_slope * tangent, gamma * scale_slope * tangent)
+    return (radius, gamma), (radius * radius_slope * tangent, gamma * slope * tangent)
 
 
 def _exp_angle_and_slope(theta: Float[Array, " units"]) -> tuple[Float[Array, " units"], ...]:
-    """exp(θ) up to 1/ε radians, constant beyond, and its derivative."""
+    """e^θ up to 1/ε, constant beyond, and its derivative."""
     bound = -math.log(jnp.finfo(theta.dtype).eps)
     angle = jnp.exp(jnp.minimum(theta, bound))
     return angle, jnp.where(theta < bound, angle, 0)
@@ -159,14 +165,12 @@ def init_rotation(
 
 
 def chain_rule(
-    derived: Rotation,
-    dg: Float[Array, " units"],
-    dphi: Float[Array, " units"],
-    dlog_gamma: Float[Array, " units"] | None = None,
+    derived: Rotation, dg: Float[Array, " units"], dphi: Float[Array, " units"]
 ) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
-    """Gradients with respect to (ν, θ), from those with respect to g, φ and, if used, log γ."""
+    """Gradients with respect to (ν, θ) through λ, from those with respect to g and φ.
+
+    Where γ is made of ν, that of ν has another term: `scale_slope` times the one of log γ.
+    """
     g, phi = derived.g, derived.phi
     dnu = derived.radius_slope * (dg * g + dphi * phi)
-    if dlog_gamma is not None:
-        dnu = dnu + derived.scale_slope * dlog_gamma
     return dnu, derived.angle_slope * (dphi * g - dg * phi)

@@ -10,7 +10,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.cells.complex_traces import ComplexGradient, ComplexState, zero_state
 from untruncated.cells.fidelity import is_reference
-from untruncated.cells.rotation import Rotation, chain_rule, constrain, init_rotation, rotation
+from untruncated.cells.rotation import (
+    Rotation,
+    chain_rule,
+    constrain,
+    init_rotation,
+    rotation,
+    scale_slope,
+)
 
 
 class RTUParameters(NamedTuple):
@@ -79,5 +86,6 @@ class RTU:
 
     def from_complex(self, derived: Rotation, gradient: ComplexGradient) -> RTUParameters:
         """The gradient of the parameters, from that of λ, log γ and the input weights."""
-        dnu, dtheta = chain_rule(derived, gradient.g, gradient.phi, gradient.log_scale)
+        dnu, dtheta = chain_rule(derived, gradient.g, gradient.phi)
+        dnu = dnu + scale_slope(self.parameterisation, derived) * gradient.log_scale
         return RTUParameters(dnu, dtheta, gradient.w_real, gradient.w_imag)

@@ -124,6 +124,8 @@ def complex_eigenvalues(matrix: Float[Array, "size size"]) -> Int[Array, ""]:
     identity = jnp.eye(size, dtype=matrix.dtype)
     # Neither a shift nor a scale moves an eigenvalue on or off the real line.
     centred = matrix - jnp.trace(matrix) / size * identity
+    # By a power of two first, which rounds nothing: the norm's squares could be 0 or infinite.
+    centred = jnp.ldexp(centred, -jnp.frexp(jnp.max(jnp.abs(centred)))[1])
     norm = jnp.linalg.norm(centred)
     scaled = centred / jnp.where(norm > 0, norm, 1)
     powers = [identity]

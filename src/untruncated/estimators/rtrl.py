@@ -58,7 +58,9 @@ class DenseRTRL:
 
         def pullback(cotangents: Features) -> Parameters:
             direct, cotangent = read_out(cotangents)
-            through_state = unflatten_params(ravel_pytree(cotangent)[0] @ jacobian)
+            through_state = ravel_pytree(cotangent)[0] @ jacobian
+            # The Jacobian may be of a wider type than the parameters.
+            through_state = unflatten_params(through_state.astype(flat_params.dtype))
             return jax.tree.map(jnp.add, direct, through_state)
 
         return OnlineStep(DenseCarry(state, jacobian), features, pullback)

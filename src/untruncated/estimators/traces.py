@@ -60,6 +60,8 @@ def _forward(
 def _backward(cell: TraceCell, residuals: tuple, cotangent: TraceCarry) -> tuple:
     params, derived, before, after, x = residuals
     gradient = cell.contract(params, derived, after.traces, after.state, cotangent.state)
+    # State and traces may be of a wider type than the parameters.
+    gradient = jax.tree.map(lambda g, p: g.astype(p.dtype), gradient, params)
     _, to_input = jax.vjp(
         lambda x: cell.step(params, derived, before.state, cell.drive(params, derived, x)), x
     )

@@ -12,7 +12,7 @@ from untruncated.estimators.online import OnlineStep
 
 
 class Window(NamedTuple):
-    """The last T inputs, oldest first, and the states that each of them met; steps seen so far."""
+    """The last T inputs, oldest first, the states that each of them met; how many have come."""
 
     inputs: Float[Array, "truncation inputs"]
     states: State
@@ -75,5 +75,6 @@ class TruncatedBPTT:
         states = jax.tree.map(
             lambda past, new: jnp.concatenate([past[1:], new[None]]), carry.states, state
         )
-        window = Window(inputs, states, carry.seen + 1)
+        # Not a count of all steps, which would overflow one day.
+        window = Window(inputs, states, jnp.minimum(carry.seen + 1, self.truncation))
         return OnlineStep(window, features, lambda cotangents: pullback(cotangents)[0])

@@ -31,6 +31,11 @@ class Recurrent(nn.RNNCellBase):
       gradients, a known approximation for stacks of layers (RTU paper, Appendix E.5);
     * the carry are zero: the parameters' derivatives already hold what it would add.
 
+    Eigenvalues, state, traces and output have the floating-point type of the carry that is passed
+    in: JAX's default one, as `initialize_carry` makes it, whatever the types of parameters and
+    input. In bfloat16 nothing would last: it has no |λ| between 0.9961 and 1. Gradients have the
+    type of what they belong to.
+
     A layer of your own overrides `make_cell` with a cell whose parameters are a NamedTuple; its
     fields become the layer's parameters, in the collection 'params'.
     """
@@ -85,7 +90,8 @@ class Recurrent(nn.RNNCellBase):
         Raises:
             ValueError: See `estimator`; or a name (of an activation, say) is unknown.
         """
-        x = jnp.asarray(x, jnp.result_type(x, float))
+        dtype = _float_type(carry)
+        x = jnp.asarray(x, dtype)
         estimator = self.estimator(x.shape[-1])
         cell = estimator.cell
         key = self.make_rng("params") if self.has_rng("params") else jax.random.key(0)
@@ -93,6 +99,8 @@ class Recurrent(nn.RNNCellBase):
         params = _parameters(
             cell, lambda name: self.param(name, lambda _: getattr(cell.init(key), name))
         )
+        # Differentiating the conversion gives the gradient the parameters' own type.
+        params = jax.tree.map(lambda leaf: leaf.astype(dtype), params)
         derived = cell.derive(params)
 
         def step(
@@ -133,6 +141,12 @@ def reset_carry(carry: Carry, done: Bool[Array, "*batch"]) -> Carry:
         return jnp.where(jnp.expand_dims(done, range(done.ndim, leaf.ndim)), 0, leaf)
 
     return jax.tree.map(reset, carry)
+
+
+def _float_type(carry: Carry) -> jnp.dtype:
+    """The type of the carry's real numbers; beside them it may have counters."""
+    types = [leaf.dtype for leaf in jax.tree.leaves(carry)]
+    return jnp.result_type(float, *(t for t in types if jnp.issubdtype(t, jnp.floating)))
 
 
 def _parameters(cell: Cell, leaf: Callable[[str], Array]) -> Parameters:
