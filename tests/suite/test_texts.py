@@ -163,7 +163,8 @@ def values(points) -> set[float]:
 def test_a_number_in_a_title_or_a_label_is_one_of_the_runs(scale):
     for figure in load_figures(EXPERIMENTS, scale).values():
         for panel in figure.panels.values():
-            shown = values(panel.points)
+            settings = [value for value in panel.plot.values() if isinstance(value, int | float)]
+            shown = values(panel.points) | {float(value) for value in settings}
             for text in (panel.title, panel.baseline_label):
                 assert numbers(text) <= shown, (figure.name, panel.name, text)
             for point in panel.points:
