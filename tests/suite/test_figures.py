@@ -2,6 +2,7 @@
 
 import copy
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -663,3 +664,10 @@ def test_a_broken_number_of_repeats_is_named_by_its_place(value, tmp_path):
     path = write(tmp_path, _times(a={"repeats": value}))
     with pytest.raises(SpecError, match=rf"{path}: panels\.a\.curves\.gru\.repeats: must be"):
         load_figures(tmp_path, "small")
+
+
+def test_an_editors_file_is_no_experiment(tmp_path):
+    folder = shutil.copytree(EXPERIMENTS / "bridge", tmp_path / "bridge").parent
+    (folder / "bridge" / ".#figure1.yaml").symlink_to("someone@host.1234:5678")
+    (folder / "bridge" / ".figure1.yaml").write_text("half a li")
+    assert list(load_figures(folder, "smoke")) == ["bridge_figure1"]

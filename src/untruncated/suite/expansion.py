@@ -47,7 +47,8 @@ def load_figures(folder: Path, scale: str) -> dict[str, Figure]:
         SpecError: A file is not valid; says which, where in it, and what is allowed.
     """
     check_scale(scale)
-    paths = sorted(Path(folder).glob("*/*.yaml"))
+    found = Path(folder).glob("*/*.yaml")
+    paths = sorted(path for path in found if not path.name.startswith("."))  # an editor's
     if not paths:
         raise SpecError(f"{folder}: no experiment files (<paper>/<figure>.yaml) here")
     figures = (load_figure(path, scale) for path in paths)
