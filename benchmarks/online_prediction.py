@@ -147,19 +147,27 @@ def _report_cells() -> None:
 
 
 def _report_projection(root: Path) -> None:
-    """Core-hours of Figure 2 at paper scale, from the CPU time that the small scale's runs took.
+    try:
+        runs, hours = projection(root)
+    except ResultError as error:
+        print(f"\nno projection of Figure 2 at paper scale: {error}")
+        return
+    print(f"\nFigure 2 at paper scale: {runs} runs of learners, about {hours:.0f} core-hours")
 
-    A step's cost is fitted for each cell as a + b T + c FLOPs; the runs' own timings are used, so
-    it is only as good as the machine was quiet when they were computed.
+
+def projection(root: Path) -> tuple[int, float]:
+    """How many runs of learners Figure 2 has at paper scale, and their core-hours.
+
+    By the CPU time of the small scale's runs: a step's cost is fitted for each cell as
+    a + b T + c FLOPs. So it is only as good as the machine was quiet when they were computed.
+
+    Raises:
+        ResultError: A run of the small scale is missing.
     """
     experiments, runs = root / "experiments", root / "results" / "runs"
     known: dict[str, list[tuple[list[float], float]]] = {}
     for point in _points(experiments, "small"):
-        try:
-            timing = read_result(runs / f"{point.tuning.hash}.json").timing
-        except ResultError as error:
-            print(f"\nno projection of Figure 2 at paper scale: {error}")
-            return
+        timing = read_result(runs / f"{point.tuning.hash}.json").timing
         cost = timing["run_cpu_seconds"] / (timing["steps"] * timing["members"])
         known.setdefault(point.fields["cell"]["name"], []).append((_predictors(point), cost))
     fits = {
@@ -174,8 +182,7 @@ def _report_projection(root: Path) -> None:
         for run in (point.tuning, *point.finals):
             members = len(run.fields.get("step_sizes", [0])) * len(run.fields["seeds"])
             seconds[run.hash] = per_step * members * run.fields["steps"]
-    hours = sum(seconds.values()) / 3600
-    print(f"\nFigure 2 at paper scale: {len(seconds)} runs, about {hours:.0f} core-hours")
+    return len(seconds), sum(seconds.values()) / 3600
 
 
 def _points(experiments: Path, scale: str) -> list[Point]:

@@ -8,6 +8,7 @@ import pytest
 from untruncated.pages.figures import Figures
 from untruncated.pages.render import page_templates, render_pages
 from untruncated.suite.expansion import load_figures
+from untruncated.suite.plan import make_plan
 from untruncated.suite.tables import write_panel
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +43,28 @@ class Others(Figures):
         lost = learned & (table["metric"] == "msre") & (rng.random(len(table)) < self.diverged)
         table["diverged"] |= lost.astype("boolean")
         return table.assign(value=table["value"].mask(lost))
+
+
+def test_all_renders_the_pages_where_the_committed_results_are_meant(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    plan = make_plan({})
+    pages = [f"docs/{path.name}" for path in page_templates(TEMPLATES)]
+    assert plan.pages == pages and len(pages) == 3
+    targets = plan.targets()
+    assert targets["all"][-3:] == pages
+    assert not set(pages) & set(targets["figure2"])
+    sources = set(plan.page_sources())
+    assert {"docs/templates/pes.md", "docs/templates/_how_to_read.txt"} <= sources
+    assert {
+        "results/tables/small/pes_figure4a.csv",
+        "results/tables/small/rtu_figure2d.csv",
+    } < sources
+    for config in (
+        {"scale": "smoke"},
+        {"results": "mine"},
+        {"experiments": str(ROOT / "experiments")},
+    ):
+        assert make_plan(config).pages == []
 
 
 def test_every_page_is_what_its_template_makes_of_the_results(figures):
