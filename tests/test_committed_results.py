@@ -71,8 +71,11 @@ def test_an_acknowledged_edge_is_still_one():
             assert choices[configuration]["at_edge"] or choices[configuration]["all_diverged"]
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize(
+    "name", [name for name in POINTS if name.startswith(("rtu_figure", "pes"))]
+)
 def test_step_sizes_that_five_seeds_do_not_tell_apart_are_tuned_on_ten(name):
+    """In the papers' figures; companions, which ask something else, are content with five."""
     _, _, point = POINTS[name]
     objective = lookup("program", point.fields["program"], name).objective
     if is_close(read(point.tuning), objective):
