@@ -11,6 +11,12 @@ LOW = Sample((1.0, 2.0, 3.0), x=4)
 HIGH = Sample((11.0, 12.0, 13.0), x=4)
 
 
+def test_a_sum_is_told_per_step():
+    per_step = HIGH.per(100)
+    assert str(per_step) == "0.120 ± 0.006" and per_step.x == 4
+    assert str(Sample((100.0, math.nan, 300.0)).per(100)) == "2.0 ± 1.0 (1 of 3 diverged)"
+
+
 def test_a_sample_is_summed_up():
     assert (LOW.seeds, LOW.mean, LOW.median, LOW.diverged) == (3, 2.0, 2.0, 0)
     assert LOW.error == pytest.approx(1 / math.sqrt(3))

@@ -5,7 +5,7 @@ Everything compared is an error or a loss: lower is better.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
@@ -75,6 +75,10 @@ class Sample:
     def ranked(self) -> bool:
         """Whether it is compared by ranks: a seed diverged, or is far from all others."""
         return self.diverged > 0 or self.outlying
+
+    def per(self, size: float) -> "Sample":
+        """The values divided by `size`, such as the number of steps that they are sums of."""
+        return replace(self, values=tuple(value / size for value in self.values))
 
     def share(self, low: float, high: float) -> float:
         """The share of seeds whose value is from `low` to `high`."""

@@ -1,16 +1,17 @@
 """The tuning stage's error at the best step size against a swept quantity, one line per curve."""
 
 from collections.abc import Mapping
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, set_scales
+from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, swept_axis
 from untruncated.plots.rows import by_curve, means
-from untruncated.plots.style import SERIES, Look, looks
+from untruncated.plots.style import Look, looks, shades
+
+MARKERS = "os^Dv"
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
@@ -33,8 +34,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         )
         mark_at_top(axes, points["x"][points["mean"].isna()], "x", look.color)
         mark_at_top(axes, points["x"][points["mean"] > top], "^", look.color)
-    set_scales(axes, x="log")
-    axes.set_xlabel(plot["x_label"])
+    swept_axis(axes, plot["x_label"], "log", np.sort(best["x"].unique()))
     log_error_axis(axes)
     axes.set_ylabel(Y_LABEL)
 
@@ -54,9 +54,10 @@ def at_best_step_size(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _looks(rows: pd.DataFrame) -> dict[str, Look]:
-    """Each method's own look or, if all curves are of one, looks in order."""
+    """Each method's own look or, if all curves are of one, shades from dark to light."""
     methods = {curve: mine["method"].iloc[0] for curve, mine in by_curve(rows)}
     if len(set(methods.values())) == 1:
-        return dict(zip(methods, cycle(SERIES), strict=False))
+        markers = (MARKERS[index % len(MARKERS)] for index in range(len(methods)))
+        return dict(zip(methods, map(Look, shades(len(methods)), markers), strict=True))
     known = looks(list(methods.values()))
     return {curve: known[method] for curve, method in methods.items()}
