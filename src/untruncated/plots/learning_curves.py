@@ -43,7 +43,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
 def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
     """Colour and line style of each curve: its method's colour, or shades if it is one method's."""
     methods = rows.groupby("curve", sort=False, dropna=False)["method"].first()
-    if methods.nunique() == 1 and len(methods) > len(LINE_STYLES):
+    if methods.nunique() == 1 and len(methods) > 2:
         return {c: (s, "-") for c, s in zip(methods.index, shades(len(methods)), strict=True)}
     look, drawn = looks(list(methods.unique())), methods.groupby(methods, dropna=False).cumcount()
     return {
