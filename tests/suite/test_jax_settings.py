@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from untruncated.suite.jax_settings import (
+    EVERY_LOOP,
     LOOP_BYTES,
     XLA_FLAGS,
+    compile_every_loop_whole,
     compile_loops_whole,
     prepare_jax,
 )
@@ -34,6 +36,30 @@ def test_flags_are_added_to_those_given_and_give_way_to_them(monkeypatch, given,
     before = os.environ["XLA_FLAGS"]
     compile_loops_whole()
     assert os.environ["XLA_FLAGS"] == before
+
+
+@pytest.mark.parametrize("given", [None, "--xla_cpu_enable_fast_math=true"])
+def test_every_loop_is_compiled_whole_where_sizes_are_compared(monkeypatch, given):
+    monkeypatch.setattr(os, "environ", {"XLA_FLAGS": given} if given else {})
+    compile_every_loop_whole()
+    prepare_jax()
+    flags = os.environ["XLA_FLAGS"].split()
+    assert OURS[0].replace(str(LOOP_BYTES), str(EVERY_LOOP)) in flags
+    assert OURS[0] not in flags and OURS[1] in flags and (given is None or given in flags)
+    before = os.environ["XLA_FLAGS"]
+    compile_every_loop_whole()
+    assert os.environ["XLA_FLAGS"] == before
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=7", "/etc/xla_flags"],
+)
+def test_a_bound_that_the_user_gives_is_kept_where_sizes_are_compared(monkeypatch, given):
+    monkeypatch.setattr(os, "environ", {"XLA_FLAGS": given})
+    compile_every_loop_whole()
+    assert [flag for flag in os.environ["XLA_FLAGS"].split() if flag not in OURS] == [given]
+    assert OURS[0] not in os.environ["XLA_FLAGS"].split()
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("4", "4")])
@@ -75,7 +101,9 @@ def test_whatever_stops_jax_is_told_in_one_line(setting, reason):
 PROGRAM = """
 import sys
 from pathlib import Path
-from untruncated.suite.jax_settings import prepare_jax
+from untruncated.suite.jax_settings import compile_every_loop_whole, prepare_jax
+if "every" in sys.argv:
+    compile_every_loop_whole()
 prepare_jax()
 assert "jax" not in sys.modules
 import jax
@@ -94,10 +122,11 @@ print(small.count('xla_cpu_small_call="true"'), large.count('xla_cpu_small_call=
 """
 
 
-def test_small_loops_are_one_function_and_large_ones_are_not():
+@pytest.mark.parametrize("argument", ["", "every"])
+def test_small_loops_are_one_function_and_large_ones_only_if_they_are_to_be(argument):
     environment = {**os.environ, "XLA_FLAGS": ""}
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", PROGRAM, argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     small, large = map(int, done.stdout.split())
-    assert small >= 1 and large == 0
+    assert small >= 1 and (large >= 1) == (argument == "every")
     assert 2048 * 2048 * 4 > LOOP_BYTES > 16 * 16 * 4

@@ -2,7 +2,8 @@
 
 T steps of an inner problem, K steps of an unroll, N particles, S numbers of a state, P parameters,
 F operations of a step forward and B of a step back. Methods that the suite does not have are here
-for the table's sake.
+for the table's sake, and so is memory as the paper has it, beside the law that measurements follow:
+the paper leaves out θ itself, which evolution strategies hold once for every particle.
 """
 
 from collections.abc import Callable
@@ -37,6 +38,8 @@ Formula = Callable[[Sizes], float]
 class Traits:
     """Cost of one gradient, as text and as formulas, and what the gradient is good for.
 
+    `memory` is the paper's, and `numbers` its formula; of a method that the paper does not have,
+    the suite's own. `measured` is the law that memory follows in the suite's Table 1, if it does.
     `operations` and `numbers` (held in memory) are None for a method that the suite does not have.
     `unbiased` is for the loss itself or for a smoothed one.
     """
@@ -50,6 +53,7 @@ class Traits:
     smooths: bool
     operations: Formula | None = None
     numbers: Formula | None = None
+    measured: str = "–"
 
 
 def _rtrl_operations(size: Sizes) -> float:
@@ -61,6 +65,8 @@ _PARTICLES = {
     "operations": lambda s: s.particles * s.truncation * s.forward,
     "numbers": lambda s: s.particles * (s.state + s.parameters),
 }
+# The paper has no parameters in the memory of plain ES.
+_STATES = {"numbers": lambda s: s.particles * s.state, "measured": "N (S + P)"}
 _RANDOM = {"parallel": True, "nondifferentiable": True, "smooths": True}
 _EXACT = {"parallel": False, "nondifferentiable": False, "smooths": False}
 
@@ -73,6 +79,7 @@ TRAITS: dict[str, Traits] = {
         unbiased="yes",
         operations=lambda s: s.horizon * s.both_ways,
         numbers=lambda s: s.horizon * s.state,
+        measured="T (S + P)",
         **_EXACT,
     ),
     "truncated_bptt": Traits(
@@ -82,6 +89,7 @@ TRAITS: dict[str, Traits] = {
         unbiased="no",
         operations=lambda s: s.truncation * s.both_ways,
         numbers=lambda s: s.truncation * s.state,
+        measured="K (S + P)",
         **_EXACT,
     ),
     "artbp": Traits("ARTBP *", "K (F + B) on average", "K S", unbiased="yes", **_EXACT),
@@ -92,6 +100,7 @@ TRAITS: dict[str, Traits] = {
         unbiased="yes",
         operations=_rtrl_operations,
         numbers=lambda s: 2 * s.state * s.parameters + s.state**2,
+        measured="2 S P + S²",
         **_EXACT,
     ),
     "cell_traces": Traits(
@@ -110,6 +119,7 @@ TRAITS: dict[str, Traits] = {
         unbiased="yes",
         operations=lambda s: 2 * s.both_ways,
         numbers=lambda s: s.state + s.parameters,
+        measured="S + P",
         **_EXACT,
     ),
     "reparameterisation": Traits(
@@ -124,19 +134,27 @@ TRAITS: dict[str, Traits] = {
     "full_es": Traits(
         "full ES",
         "N T F",
-        "N (S + P)",
+        "N S",
         unbiased="smoothed",
         operations=lambda s: s.particles * s.horizon * s.forward,
-        numbers=_PARTICLES["numbers"],
+        **_STATES,
         **_RANDOM,
     ),
     "truncated_es": Traits(
-        "truncated ES", "N K F", "N (S + P)", unbiased="no", **_PARTICLES, **_RANDOM
+        "truncated ES", "N K F", "N S", unbiased="no", **_PARTICLES | _STATES, **_RANDOM
     ),
     "es_single": Traits(
         "ES-Single", "N K F", "N (S + P)", unbiased="smoothed", **_PARTICLES, **_RANDOM
     ),
-    "pes": Traits("PES", "N K F", "N (S + P)", unbiased="smoothed", **_PARTICLES, **_RANDOM),
+    "pes": Traits(
+        "PES",
+        "N K F",
+        "N (S + P)",
+        unbiased="smoothed",
+        measured="N (S + P)",
+        **_PARTICLES,
+        **_RANDOM,
+    ),
     "pes_analytic": Traits(
         "PES+Analytic",
         "N K F + K (F + B)",
@@ -147,5 +165,6 @@ TRAITS: dict[str, Traits] = {
         smooths=True,
         operations=lambda s: s.truncation * (s.particles * s.forward + s.both_ways),
         numbers=lambda s: s.particles * (s.state + s.parameters) + (s.truncation + 1) * s.state,
+        measured="N (S + P) + (K+1) S",
     ),
 }

@@ -21,7 +21,8 @@ class ProgramEntry(Entry):
     A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
     `tuning_optional` a curve that gives its step sizes is not tuned. One that measures several
     things side by side takes a list of them, called `members`, each with the components
-    `member_parts`. One that measures time wants `all_cores` for itself. One that is not `random`
+    `member_parts`. One that measures time wants `all_cores` for itself; one that compares times
+    of small problems with those of large ones `compiles_every_loop_whole`. One that is not `random`
     takes one seed, whatever the figure.
     """
 
@@ -32,6 +33,7 @@ class ProgramEntry(Entry):
     members: str = ""
     member_parts: tuple[str, ...] = ()
     all_cores: bool = False
+    compiles_every_loop_whole: bool = False
     random: bool = True
 
     @property
@@ -118,6 +120,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         members="cases",
         member_parts=("problem", "estimator"),
         all_cores=True,
+        compiles_every_loop_whole=True,
     ),
     "outer_surface": ProgramEntry(
         "untruncated.programs.surfaces:build_outer",

@@ -5,8 +5,8 @@ from matplotlib.axes import Axes
 from untruncated.catalogue.estimator_traits import TRAITS
 from untruncated.plots.style import SMALLEST
 
-COLUMNS = ("method", "time", "memory", "parallel", "unbiased", "any loss", "smooths")
-WIDTHS = (0.22, 0.29, 0.21, 0.08, 0.1, 0.085, 0.085)
+COLUMNS = ("method", "time", "memory", "measured", "parallel", "unbiased", "any loss", "smooths")
+WIDTHS = (0.2, 0.26, 0.19, 0.13, 0.075, 0.09, 0.08, 0.08)
 
 
 def draw(axes: Axes) -> None:
@@ -17,6 +17,7 @@ def draw(axes: Axes) -> None:
             traits.label,
             traits.compute,
             traits.memory,
+            traits.measured,
             words[traits.parallel],
             traits.unbiased,
             words[traits.nondifferentiable],

@@ -23,13 +23,14 @@ def execute(
             result cannot be written, or the run was stopped by a signal.
     """
     step_sizes, choices = _step_sizes(spec, output.parent)
-    start_jax()
+    entry = lookup("program", spec.fields["program"], "program")
+    start_jax(every_loop_whole=entry.compiles_every_loop_whole)
     import jax
 
     from untruncated.suite.runner import run
 
     with jax.enable_x64(spec.fields["precision"] == "float64"):
-        build = lookup("program", spec.fields["program"], "program").load()
+        build = entry.load()
         try:
             program = build(spec.fields, step_sizes, choices)
         except ValueError as error:  # parts that do not fit each other, or data that is not here

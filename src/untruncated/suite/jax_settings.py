@@ -10,6 +10,7 @@ from untruncated.suite.kept_programs import can_be_kept, mend_reading, programs_
 
 # A loop that moves no more bytes than this in an iteration is compiled as one function.
 LOOP_BYTES = 4 * 1024**2
+EVERY_LOOP = 2**40
 XLA_FLAGS = {
     "xla_backend_extra_options": f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}",
     # Matrix products handed to this library cannot be part of such a function.
@@ -19,14 +20,18 @@ _NAMES = ("JAX_", "XLA_")
 _START = "import jax; jax.numpy.zeros(1)"  # flags are read when the first program is compiled
 
 
-def start_jax(*, keep_programs: bool = True) -> None:
+def start_jax(*, keep_programs: bool = True, every_loop_whole: bool = False) -> None:
     """Imports jax as a run wants it, and starts its device.
+
+    `every_loop_whole` is for runs that compare times of small problems with those of large ones.
 
     Raises:
         SuiteError: It cannot start; says why, and what the environment says of it.
     """
     given = {name: text for name, text in os.environ.items() if name[:4] in _NAMES and text}
     _check_flags()
+    if every_loop_whole:
+        compile_every_loop_whole()
     prepare_jax(keep_programs=keep_programs)
     try:
         import jax
@@ -85,6 +90,19 @@ def compile_loops_whole() -> None:
     named = {flag.split("=")[0] for flag in given}
     ours = [flag for flag in _ours() if flag.split("=")[0] not in named]
     os.environ["XLA_FLAGS"] = " ".join([*ours, *given])
+
+
+def compile_every_loop_whole() -> None:
+    """As `compile_loops_whole`, with loops of any size compiled as one function.
+
+    Otherwise the larger ones are compiled in another way, and a line through the times of all sizes
+    tells of the compiler.
+    """
+    given = os.environ.get("XLA_FLAGS", "")
+    if "xla_backend_extra_options" not in given and given.strip()[:2] in ("", "--"):
+        option = f"--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold={EVERY_LOOP}"
+        os.environ["XLA_FLAGS"] = f"{option} {given}".strip()
+    compile_loops_whole()
 
 
 def _ours() -> list[str]:
