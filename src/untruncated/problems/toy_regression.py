@@ -56,7 +56,8 @@ class ToyRegression:
         key: PRNGKeyArray,
     ) -> tuple[Float[Array, "2"], Float[Array, ""]]:
         del key  # a deterministic problem
-        progress = t / self.horizon
+        # An int32 divided by a number is a float32, under float64 too.
+        progress = jnp.asarray(t, float) / self.horizon
         step_size = (1.0 - progress) * jnp.exp(theta[0]) + progress * jnp.exp(theta[1])
         state = state - step_size * jax.grad(self.state_loss)(state)
         return state, self.state_loss(state)
