@@ -158,7 +158,7 @@ def test_telescoped_estimates_add_up_to_the_accumulator_times_the_final_loss(
         thetas = jax.vmap(ravel_pytree(theta)[1])(flat + jnp.concatenate([noise, -noise]))
         for offset, step_key in enumerate(jax.random.split(split_key(key).data, 2)):
             states, losses = step(thetas, states, 2 * unroll + offset, step_key)
-    expected = weighted(accumulators, losses[:2] - losses[2:], 0.3)
+    expected = weighted(accumulators, losses[:2] - losses[2:], 0.3, np.ones(2, bool))
     np.testing.assert_allclose(gradients.sum(axis=0), expected, rtol=1e-9)
 
 

@@ -74,3 +74,9 @@ def test_one_unroll_has_the_variance_of_es_and_the_lower_triangle_does_not_count
 def test_an_unknown_cell_is_refused():
     with pytest.raises(ValueError, match="no cell"):
         relative_pes_variance("full", "identical", 3, 2)
+
+
+@pytest.mark.parametrize("particles", [0, 1, 3])
+def test_particles_that_make_no_pairs_are_refused(particles):
+    with pytest.raises(ValueError, match="an even number from 2 on"):
+        pes_variance(np.ones((1, 1, 1)), particles)

@@ -67,3 +67,10 @@ def test_a_problem_without_an_inner_surface_is_refused():
     spec = resolve_run({**INNER, "problem": "influence_balancing"})
     with pytest.raises(ValueError, match="no surface to draw"):
         surfaces.build_inner(spec.fields, [], {})
+
+
+@pytest.mark.parametrize("ends", [{"low_1": 0}, {"low_1": -2, "high_1": -1}, {"high_1": 0}])
+def test_a_logarithmic_axis_that_does_not_lie_above_0_is_refused(ends):
+    spec = resolve_run({**INNER, **ends})
+    with pytest.raises(ValueError, match="a logarithmic axis goes over numbers above 0: got low_1"):
+        surfaces.build_inner(spec.fields, [], {})

@@ -26,6 +26,7 @@ def _horizon(default: int | None, nullable: bool = False) -> Field:
         int,
         default,
         minimum=1,
+        maximum=2**30,
         nullable=nullable,
         meaning="steps of an inner problem, T" + ("; null never ends" if nullable else ""),
     )

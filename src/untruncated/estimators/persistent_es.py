@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from untruncated.estimators.evolution_strategies import (
+    Lost,
     check_particles,
     differences,
+    finite_pairs,
     mirrored,
+    none_lost,
     particle_thetas,
     perturbations,
     unroll_particles,
     weighted,
+    with_lost,
 )
 from untruncated.estimators.unrolled import (
     Clock,
@@ -27,6 +31,7 @@ from untruncated.estimators.unrolled import (
     Parts,
     advance,
     check_differentiable,
+    check_theta,
     check_truncation,
     ends,
     split_key,
@@ -44,20 +49,27 @@ class Particles(NamedTuple):
     """The particles' own states; a pair's mirrored accumulators are kept as one.
 
     `accumulators` are ξ, the sums of the perturbations in this inner problem so far. `previous`
-    has each pair's difference of losses in the last unroll, where the loss is telescoped.
+    has each pair's difference of losses in the last unroll, where the loss is telescoped. A pair
+    whose losses stop being finite is left out of the estimates, and counted as `lost` in each of
+    them, until the next inner problem starts.
     """
 
     clock: Clock
     states: Any
     accumulators: Float[Array, "pairs parameters"]
     previous: Float[Array, " pairs"]
+    lost: Lost
 
 
 class Unrolled(NamedTuple):
-    """What the particles found out: their perturbations ε, and the pairs' differences of losses."""
+    """What the particles found out: their perturbations ε, and the pairs' differences of losses.
+
+    `kept` are the pairs whose differences, with that of the last unroll, are finite.
+    """
 
     noise: Float[Array, "pairs parameters"]
     differences: Parts
+    kept: Bool[Array, " pairs"]
 
 
 def start_particles(
@@ -71,6 +83,7 @@ def start_particles(
         jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (particles, *leaf.shape)), state),
         jnp.zeros((particles // 2, flat.size), flat.dtype),
         jnp.zeros(particles // 2),
+        none_lost(),
     )
 
 
@@ -100,8 +113,10 @@ def advance_particles(
     previous = particles.previous
     if problem.unroll_loss == "telescoped":
         previous = jnp.where(ended, found.after, found.before)
-    after = Particles(advance(problem, clock, truncation), states, accumulators, previous)
-    return Unrolled(noise, found), after
+    kept = finite_pairs(*found, particles.previous)
+    lost, clock = with_lost(particles.lost, kept), advance(problem, clock, truncation)
+    after = Particles(clock, states, accumulators, previous, lost)
+    return Unrolled(noise, found, kept), after
 
 
 @dataclass(frozen=True)
@@ -127,20 +142,21 @@ class PES:
         check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
+        check_theta(theta, self)
         check_truncation(problem, self.truncation, self.fidelity)
         return start_particles(problem, theta, key, self.particles)
 
     def step(
         self, problem: "Problem", theta: "Theta", state: Particles, key: PRNGKeyArray
     ) -> tuple["Theta", Particles]:
-        (noise, found), after = advance_particles(
+        (noise, found, kept), after = advance_particles(
             problem, theta, state, split_key(key), self.sigma, self.truncation
         )
         # (ξ_{t-1} + ε) L of the part before the inner problem ended, ε L of the part after
-        gradient = weighted(state.accumulators, found.before, self.sigma)
-        gradient += weighted(noise, found.before + found.after, self.sigma)
+        gradient = weighted(state.accumulators, found.before, self.sigma, kept)
+        gradient += weighted(noise, found.before + found.after, self.sigma, kept)
         if problem.unroll_loss == "telescoped":
-            gradient -= weighted(state.accumulators, state.previous, self.sigma)
+            gradient -= weighted(state.accumulators, state.previous, self.sigma, kept)
         return ravel_pytree(theta)[1](gradient), after
 
     def inner_steps(self, problem: "Problem") -> int:
@@ -179,24 +195,26 @@ class PESAnalytic:
             raise ValueError(f"form must be one of {FORMS}, not {self.form!r}")
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> ParticlesAndMean:
+        check_theta(theta, self)
         check_truncation(problem, self.truncation, self.fidelity)
         check_differentiable(problem, self)
-        mean = problem.initial_state(split_key(key).start)
+        mean = problem.initial_state(split_key(jax.random.clone(key)).start)
         return ParticlesAndMean(start_particles(problem, theta, key, self.particles), mean)
 
     def step(
         self, problem: "Problem", theta: "Theta", state: ParticlesAndMean, key: PRNGKeyArray
     ) -> tuple["Theta", ParticlesAndMean]:
-        keys, (before, mean) = split_key(key), state
-        (noise, found), particles = advance_particles(
+        # what is unperturbed meets the same data and the same start as the particles
+        (keys, same), (before, mean) = (split_key(key), split_key(jax.random.clone(key))), state
+        (noise, found, kept), particles = advance_particles(
             problem, theta, before, keys, self.sigma, self.truncation
         )
         flat, unflatten = ravel_pytree(theta)
-        fresh = problem.initial_state(keys.start)
+        fresh = problem.initial_state(same.start)
 
         def mean_losses(flat: Array) -> tuple[Parts, Any]:
             end, parts = unroll(
-                problem, unflatten(flat), mean, before.clock, fresh, keys.data, self.truncation
+                problem, unflatten(flat), mean, before.clock, fresh, same.data, self.truncation
             )
             return parts, end
 
@@ -206,11 +224,12 @@ class PESAnalytic:
 
         unexplained = Parts(found.before - 2 * noise @ p, found.after - 2 * noise @ p_after)
         gradient = p + p_after
-        gradient += weighted(before.accumulators, unexplained.before, self.sigma)
+        gradient += weighted(before.accumulators, unexplained.before, self.sigma, kept)
         if self.form == "B":
-            gradient += weighted(noise, unexplained.before + unexplained.after, self.sigma)
+            both = unexplained.before + unexplained.after
+            gradient += weighted(noise, both, self.sigma, kept)
         if problem.unroll_loss == "telescoped":
-            gradient -= weighted(before.accumulators, before.previous, self.sigma)
+            gradient -= weighted(before.accumulators, before.previous, self.sigma, kept)
         return unflatten(gradient), ParticlesAndMean(particles, mean)
 
     def inner_steps(self, problem: "Problem") -> int:
@@ -265,9 +284,11 @@ class ESSingle:
         check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
+        check_theta(theta, self)
         check_truncation(problem, self.truncation, self.fidelity)
+        noise = self._noise(theta, split_key(jax.random.clone(key)))
         particles = start_particles(problem, theta, key, self.particles)
-        return particles._replace(accumulators=self._noise(theta, split_key(key)))
+        return particles._replace(accumulators=noise)
 
     def step(
         self, problem: "Problem", theta: "Theta", state: Particles, key: PRNGKeyArray
@@ -286,15 +307,17 @@ class ESSingle:
             axes=(None, 0, Perturbed(None, 0)),
         )
         found = Parts(differences(losses.before), differences(losses.after))
-        gradient = weighted(old, found.before, self.sigma)
-        gradient += weighted(new, found.after, self.sigma)
+        kept = finite_pairs(*found, state.previous)
+        gradient = weighted(old, found.before, self.sigma, kept)
+        gradient += weighted(new, found.after, self.sigma, kept)
         ended, _ = ends(state.clock, self.truncation)
         previous = state.previous
         if problem.unroll_loss == "telescoped":
-            gradient -= weighted(old, state.previous, self.sigma)
+            gradient -= weighted(old, state.previous, self.sigma, kept)
             previous = jnp.where(ended, found.after, found.before)
         clock = advance(problem, state.clock, self.truncation)
-        after = Particles(clock, states.state, jnp.where(ended, new, old), previous)
+        accumulators, lost = jnp.where(ended, new, old), with_lost(state.lost, kept)
+        after = Particles(clock, states.state, accumulators, previous, lost)
         return ravel_pytree(theta)[1](gradient), after
 
     def inner_steps(self, problem: "Problem") -> int:

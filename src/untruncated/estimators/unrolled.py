@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, State, Theta
 
 NEVER = jnp.iinfo(jnp.int32).max
+# Where the clock of a problem that never ends stands still, so that it does not overflow.
+LATEST = 2**30
 FIDELITIES = ("exact", "reference")
 
 
@@ -25,7 +27,8 @@ class UnrollEstimator(Protocol):
         """The state before the first call, with an inner problem about to start.
 
         Raises:
-            ValueError: The estimator needs something that the problem lacks.
+            ValueError: The estimator needs something that the problem lacks, or θ holds other
+                numbers than floats.
         """
 
     def step(
@@ -117,7 +120,9 @@ def in_whole_unrolls(problem: "Problem", steps: int) -> bool:
 
 
 def advance(problem: "Problem", clock: Clock, steps: int) -> Clock:
-    """The clock `steps` steps later."""
+    """The clock `steps` steps later; it stops after 2³⁰ steps of a problem that never ends."""
+    if problem.horizon is None:
+        return clock._replace(t=jnp.minimum(clock.t + steps, LATEST))
     ended, _ = ends(clock, steps)
     t = jnp.where(ended, steps - (clock.end - clock.t), clock.t + steps)
     return Clock(t, jnp.where(ended, start_clock(problem).end, clock.end))
@@ -223,6 +228,21 @@ def check_truncation(problem: "Problem", truncation: int, fidelity: str) -> None
         raise ValueError(
             f"fidelity 'reference' needs a truncation that divides the inner problem's "
             f"{problem.horizon} steps; {truncation} does not"
+        )
+
+
+def check_theta(theta: "Theta", estimator: object) -> None:
+    """Raises a ValueError unless every number of θ is a float.
+
+    A perturbation would be rounded off a whole number, and a whole number has no derivative.
+    """
+    dtypes = {jnp.result_type(leaf) for leaf in jax.tree.leaves(theta)}
+    others = sorted(str(dtype) for dtype in dtypes if not jnp.issubdtype(dtype, jnp.floating))
+    if others:
+        raise ValueError(
+            f"{type(estimator).__name__} estimates a gradient with respect to every number of θ, "
+            f"which must be floats, but θ holds {', '.join(others)}: make them floats, or leave "
+            "out of θ what is not learned"
         )
 
 

@@ -11,6 +11,7 @@ from untruncated.estimators.unrolled import (
     advance,
     check_differentiable,
     check_ends,
+    check_theta,
     check_truncation,
     full_unroll_loss,
     split_key,
@@ -26,7 +27,8 @@ class UnrolledBPTT:
     """The exact gradient of one inner problem per call, which stores all its T states."""
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> tuple:
-        del theta, key  # nothing is carried from one call to the next
+        del key  # nothing is carried from one call to the next
+        check_theta(theta, self)
         check_differentiable(problem, self)
         check_ends(problem, self)
         return ()
@@ -52,7 +54,7 @@ class UnrolledTruncatedBPTT:
     fidelity: str = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> SharedState:
-        del theta  # the initial state does not depend on it
+        check_theta(theta, self)
         check_differentiable(problem, self)
         check_truncation(problem, self.truncation, self.fidelity)
         return start_shared(problem, key)

@@ -13,6 +13,7 @@ from untruncated.estimators.unrolled import (
     Clock,
     advance,
     check_differentiable,
+    check_theta,
     ends,
     join_state,
     split_key,
@@ -97,6 +98,7 @@ class UnrolledRTRL:
     """
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Sensitivity:
+        check_theta(theta, self)
         state = problem.initial_state(split_key(key).start)
         check_flat(problem, state, self)
         flat_theta = ravel_pytree(theta)[0]

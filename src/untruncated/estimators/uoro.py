@@ -11,7 +11,15 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from untruncated.estimators.unrolled import FIDELITIES, Clock, advance, ends, split_key, start_clock
+from untruncated.estimators.unrolled import (
+    FIDELITIES,
+    Clock,
+    advance,
+    check_theta,
+    ends,
+    split_key,
+    start_clock,
+)
 from untruncated.estimators.unrolled_rtrl import check_flat, flat_state, flat_step
 
 if TYPE_CHECKING:
@@ -50,6 +58,7 @@ class UORO:
             raise ValueError(f"fidelity must be one of {FIDELITIES}, not {self.fidelity!r}")
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> RankOne:
+        check_theta(theta, self)
         state = problem.initial_state(split_key(key).start)
         check_flat(problem, state, self)
         right = jnp.zeros_like(ravel_pytree(theta)[0])

@@ -19,7 +19,12 @@ def pes_variance(
     Args:
         gradients: g, by m and then by t; the entries with m > t are not looked at.
         particles: N, both halves of the pairs counted.
+
+    Raises:
+        ValueError: There is not an even number of particles.
     """
+    if particles < 2 or particles % 2:
+        raise ValueError(f"particles must be an even number from 2 on, not {particles}")
     unrolls, _, parameters = gradients.shape
     upper = jnp.triu(jnp.ones((unrolls, unrolls)))[:, :, None]
     gradients = upper * gradients

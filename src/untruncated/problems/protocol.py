@@ -51,9 +51,14 @@ class Problem(Protocol):
         """
 
 
+LONGEST = 2**30  # steps are counted in 32 bits
+
+
 def check_problem(horizon: int | None, unroll_loss: str) -> None:
     """Raises a ValueError unless a problem may have this horizon and this loss."""
     if horizon is not None and horizon < 1:
         raise ValueError(f"horizon must be at least 1 step, not {horizon}; None never ends")
+    if horizon is not None and horizon > LONGEST:
+        raise ValueError(f"horizon must be at most {LONGEST} steps, not {horizon}; None never ends")
     if unroll_loss not in UNROLL_LOSSES:
         raise ValueError(f"unroll_loss must be one of {UNROLL_LOSSES}, not {unroll_loss!r}")

@@ -53,7 +53,9 @@ def sizes(problem: Problem, estimator: UnrollEstimator, particles: int) -> Sizes
     A state's data, such as whole numbers, is not counted among its numbers.
     """
     key = jax.random.key(0)
-    state, theta = jax.eval_shape(lambda: (problem.initial_state(key), problem.initial_theta(key)))
+    state, theta = (
+        jax.eval_shape(draw, key) for draw in (problem.initial_state, problem.initial_theta)
+    )
     state, parameters = (
         sum(leaf.size for leaf in jax.tree.leaves(part)) for part in (split_state(state)[0], theta)
     )

@@ -6,6 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from untruncated.catalogue.metric import Metric
+
 NEVER = -1
 
 
@@ -18,6 +20,19 @@ def first_divergence(
     broken = ~jnp.isfinite(values)
     new = jnp.where(broken.any(axis=0), times[jnp.argmax(broken, axis=0)], NEVER)
     return jnp.where(before == NEVER, new, before)
+
+
+def lost_metric(
+    axes: tuple[str, ...],
+    lost: Int[np.ndarray, "*members"] | int,
+    diverged: Bool[np.ndarray, "*members"],
+) -> dict[str, Metric]:
+    """How many pairs of particles each member's estimates have left out, if any has.
+
+    A member that diverged has none to speak of: all its pairs are lost from then on.
+    """
+    counts = np.where(diverged, np.nan, np.asarray(lost, float))
+    return {"lost_pairs": Metric(axes, counts)} if np.nansum(counts) > 0 else {}
 
 
 def lost_bins(

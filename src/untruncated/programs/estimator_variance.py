@@ -13,16 +13,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from untruncated.catalogue.metric import Metric
-from untruncated.estimators.evolution_strategies import FullES
+from untruncated.estimators.evolution_strategies import FullES, lost_pairs
 from untruncated.estimators.unrolled import UnrollEstimator
 from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts
 from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline
+from untruncated.programs.divergence import lost_metric
 from untruncated.programs.meta_optimisation import PARTICLE_STEPS
 
 
@@ -100,14 +101,17 @@ class EstimatorVariance:
             "relative_squared_error": Metric(("seed",), errors.astype(carry.truth.dtype)),
             "gradient_norm": Metric((), np.asarray(np.sqrt(square), carry.truth.dtype)),
             "unrolls": Metric((), np.asarray(self.total_steps)),
+            **lost_metric(("seed",), lost_pairs(carry.estimators, members=1), self._broken(carry)),
         }
 
+    def _broken(self, carry: Carry) -> Bool[np.ndarray, " seeds"]:
+        return ~np.isfinite(np.asarray(carry.sums)).all(axis=1)
+
     def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        broken = ~np.isfinite(np.asarray(carry.sums)).all(axis=1)
         reason = "the estimated gradient is not finite"
         return [
             {"seed": seed, "step": int(carry.step), "reason": reason}
-            for seed, lost in zip(self.seeds, broken, strict=True)
+            for seed, lost in zip(self.seeds, self._broken(carry), strict=True)
             if lost
         ]
 

@@ -14,13 +14,19 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.catalogue.estimator_traits import TRAITS
 from untruncated.catalogue.metric import Metric
+from untruncated.estimators.evolution_strategies import lost_pairs
 from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, sizes
 from untruncated.programs.compiling import IN_PLACE, QUICK_COMPILE
 from untruncated.programs.curves import Timeline
-from untruncated.programs.divergence import NEVER, divergence_records, lost_bins
+from untruncated.programs.divergence import (
+    NEVER,
+    divergence_records,
+    lost_bins,
+    lost_metric,
+)
 
 # Inner steps of one particle that take as long as a step of online prediction, about.
 PARTICLE_STEPS = 50
@@ -162,6 +168,9 @@ class MetaOptimisation:
             "particles": Metric((), np.asarray(self.particles)),
             "operations_per_iteration": Metric((), np.asarray(self.operations, float)),
         }
+        diverged = np.asarray(carry.members.diverged_at) != NEVER
+        pairs = lost_pairs(carry.members.estimator, members=2)
+        metrics |= lost_metric(members, pairs, diverged)
         if stride := self.trajectory_stride:
             thetas = np.where(lost[..., None], np.nan, np.asarray(carry.thetas))
             metrics["theta"] = Metric(

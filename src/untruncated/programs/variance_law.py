@@ -90,7 +90,8 @@ def _advance(program: VarianceLaw, carry: Carry) -> Carry:
 
     def estimate(key: PRNGKeyArray) -> tuple[Array, Array]:
         start_key, noise_key = jax.random.split(key)
-        gradients = problem.initial_state(split_key(start_key).start).gradients
+        # as the estimator starts
+        gradients = problem.initial_state(split_key(jax.random.clone(start_key)).start).gradients
         truth = gradients.sum(axis=(0, 1))
 
         def call(state: Any, key: PRNGKeyArray) -> tuple[Any, Array]:
