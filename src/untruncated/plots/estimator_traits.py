@@ -17,7 +17,7 @@ def draw(axes: Axes) -> None:
             traits.label,
             traits.compute,
             traits.memory,
-            traits.measured,
+            "the same" if traits.measured == traits.memory else traits.measured,
             words[traits.parallel],
             traits.unbiased,
             words[traits.nondifferentiable],
