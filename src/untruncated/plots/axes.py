@@ -5,13 +5,21 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from untruncated.plots.legends import REFERENCE
 from untruncated.plots.style import BASELINE_COLOR
 
 Y_LABEL = "mean squared return error"
 MOST_TICKS = 12
+NARROW, STEPS = 0.5, (1, 2, 5, 10)  # decades of an axis whose ticks are evenly spaced numbers
 CHARACTER = 4.5  # points of a tick label's digit
 # Errors this many times the panel's lowest are not told apart: all are useless.
 HIGHEST = 10.0
@@ -23,7 +31,10 @@ def log_error_axis(axes: Axes) -> None:
 
 
 def plain_numbers(axes: Axes) -> None:
-    """Labels log axes without exponents in small print, at 1, 2, 5 of a decade where they fit."""
+    """Labels log axes without exponents in small print, at 1, 2, 5 of a decade where they fit.
+
+    An axis of less than half a decade may hold only one of those: it has round numbers in between.
+    """
     size = axes.get_window_extent().size * 72 / axes.get_figure(root=True).dpi
     for axis, limits, length, room in (
         (axes.xaxis, axes.get_xlim(), size[0], 6 * CHARACTER),
@@ -34,10 +45,12 @@ def plain_numbers(axes: Axes) -> None:
         decades = abs(np.log10(limits[1] / limits[0]))
         decade = length / decades
         subs = (1, 2, 5) if decade > 4 * room else (1, 3) if decade > 3 * room else (1,)
-        axis.set_major_locator(LogLocator(subs=subs))
+        narrow = decades < NARROW
+        axis.set_major_locator(MaxNLocator(4, steps=STEPS) if narrow else LogLocator(subs=subs))
         plain = 1e-4 <= min(limits) and max(limits) < 1e12
         axis.set_major_formatter(FuncFormatter(short if plain else exponential))
-        axis.set_minor_locator(LogLocator(subs=range(2, 10)) if decades < 6 else NullLocator())
+        between = LogLocator(subs=range(2, 10)) if not narrow and decades < 6 else NullLocator()
+        axis.set_minor_locator(between)
         axis.set_minor_formatter(NullFormatter())
 
 
