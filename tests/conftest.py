@@ -1,6 +1,9 @@
 """What must hold before any test imports jax: programs are compiled as runs compile them."""
 
 import os
+from collections.abc import Iterator
+
+import pytest
 
 from untruncated.suite.jax_settings import compile_loops_whole
 
@@ -8,3 +11,13 @@ compile_loops_whole()
 # Importing jax sets 1, which programs that tests start would inherit: with it the compiler warns
 # on stderr each time that it reads a kept program.
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+
+
+@pytest.fixture(autouse=True)
+def environment_variables_do_not_outlive_a_test() -> Iterator[None]:
+    """Commands set some for the process they are; here a process runs many tests."""
+    before = dict(os.environ)
+    yield
+    if dict(os.environ) != before:
+        os.environ.clear()
+        os.environ.update(before)

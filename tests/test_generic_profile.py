@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
-SCALE = {"steps": 4_000_000, "step_sizes": [3e-3], "final_blocks": 1}
+SCALE = {"steps": 2_000_000_000, "step_sizes": [3e-3], "final_blocks": 1}
 CURVE = {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}
 FIGURE = {
     "paper": "rtu",
