@@ -44,10 +44,7 @@ def curve_looks(rows: pd.DataFrame) -> dict[str, tuple[Any, str]]:
     """Colour and line style of each curve: its method's colour, or shades if it is one method's."""
     methods = rows.groupby("curve", sort=False, dropna=False)["method"].first()
     if methods.nunique() == 1 and len(methods) > 2:
-        # more than four shades are too near for their colour alone
-        styles = LINE_STYLES[:2] if len(methods) > 4 else LINE_STYLES[:1]
-        colors = shades(len(methods))
-        return {c: (colors[i], styles[i % len(styles)]) for i, c in enumerate(methods.index)}
+        return {c: (s, "-") for c, s in zip(methods.index, shades(len(methods)), strict=True)}
     look, drawn = looks(list(methods.unique())), methods.groupby(methods, dropna=False).cumcount()
     return {
         curve: (look[method].color, LINE_STYLES[drawn[curve] % len(LINE_STYLES)])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patheffects import withStroke
 
 # Inches of text width where the pictures are shown; a wider canvas, and its text, would be shrunk.
@@ -84,6 +85,12 @@ SERIES = (
     Look(GOLD, "v"),
     Look(PURPLE, "P"),
 )
+# Viridis from before its darkest colour to the lightest that stands out from white, at equal steps
+# of Oklab: of five shades, any two are as far apart as the colours of unlike things.
+_SHADES = (
+    *("#220033", "#3b014b", "#481668", "#463480"),
+    *("#3c508b", "#31688e", "#277e8e", "#20928c", "#21a685"),
+)
 # Makes small text readable on a picture.
 STROKE = [withStroke(linewidth=2, foreground="white")]
 
@@ -97,7 +104,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 def shades(count: int) -> list[tuple]:
     """Colours for things that have an order, from dark to as light as stands out from white."""
-    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.585, count)))
+    return list(LinearSegmentedColormap.from_list("shades", _SHADES)(np.linspace(0, 1, count)))
 
 
 @contextmanager
