@@ -79,8 +79,7 @@ def test_estimators(checks, estimator):
 def test_layers(checks, layer):
     inputs = jnp.ones((6, 3))
     start = layer.initialize_carry(None, inputs[0].shape)
-    with jax.debug_key_reuse(False):  # every parameter has its part of what one key draws
-        params = layer.init(jax.random.key(1), start, inputs[0])
+    params = layer.init(jax.random.key(1), start, inputs[0])
 
     def loss(params):
         model = nn.RNN(layer)

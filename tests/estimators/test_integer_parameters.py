@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from untruncated.estimators.cell_traces import CellTraces
 from untruncated.estimators.evolution_strategies import FullES, TruncatedES
 from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
 from untruncated.estimators.staggered import Staggered
@@ -26,7 +27,9 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, Staggered(PES(4, 0.1, 2), 2)], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, CellTraces(), Staggered(PES(4, 0.1, 2), 2)], ids=str
+)
 @pytest.mark.parametrize(
     ("leaf", "held"),
     [

@@ -9,7 +9,14 @@ from jaxtyping import PRNGKeyArray
 
 from untruncated.cells.protocol import Traces
 from untruncated.estimators.traces import RTRL, TraceCarry
-from untruncated.estimators.unrolled import Clock, advance, ends, split_key, start_clock
+from untruncated.estimators.unrolled import (
+    Clock,
+    advance,
+    check_theta,
+    ends,
+    split_key,
+    start_clock,
+)
 
 if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, Theta
@@ -34,7 +41,7 @@ class CellTraces:
     """
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Traced:
-        del theta  # the initial state does not depend on it
+        check_theta(theta, self)
         cell = getattr(problem, "recurrent_cell", None)
         if not hasattr(cell, "initial_traces"):
             raise ValueError(

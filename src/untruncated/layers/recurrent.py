@@ -97,7 +97,10 @@ class Recurrent(nn.RNNCellBase):
         key = self.make_rng("params") if self.has_rng("params") else jax.random.key(0)
         # One draw serves all parameters: their initial values may depend on each other.
         params = _parameters(
-            cell, lambda name: self.param(name, lambda _: getattr(cell.init(key), name))
+            cell,
+            lambda name: self.param(
+                name, lambda _: getattr(cell.init(jax.random.clone(key)), name)
+            ),
         )
         # Differentiating the conversion gives the gradient the parameters' own type.
         params = jax.tree.map(lambda leaf: leaf.astype(dtype), params)
