@@ -12,10 +12,11 @@ from untruncated.suite.commands import EXPERIMENTS, NO_FOLDER, config_text, defa
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import check_scale, load_figures
 from untruncated.suite.figures import SCALES, Figure
+from untruncated.suite.imports import source_files
 from untruncated.suite.spec import RunSpec
 
-# Modules of plots/ that draw every figure.
-_EVERY_FIGURE = ("axes", "face", "figure", "layout", "legends", "marks", "rows", "style")
+# Where what a picture shows may be written: how it is drawn, and laws and words of methods.
+_DRAWN_FROM = ("untruncated.plots.", "untruncated.catalogue.")
 TEMPLATES = "docs/templates"  # of the pages that are made from the tables
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
@@ -84,13 +85,12 @@ class Plan:
         return [*map(str, templates), *tables, *map(str, sorted(modules.glob("*.py")))]
 
     def plot_modules(self, figure: str, panel: str) -> list[str]:
-        """The source files that draw a figure: whoever edits one wants it drawn anew."""
+        """The source files that a figure's drawing imports: who edits one wants it drawn anew."""
         shown = self.figures[figure].panels
         kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
-        locations = {lookup("plot", kind, "plot").location for kind in kinds}
-        modules = {location.partition(":")[0].rpartition(".")[2] for location in locations}
-        folder = Path(__file__).resolve().parents[1] / "plots"
-        return [str(folder / f"{name}.py") for name in [*_EVERY_FIGURE, *sorted(modules)]]
+        modules = [lookup("plot", kind, "plot").location.partition(":")[0] for kind in kinds]
+        files = (source_files(m, _DRAWN_FROM) for m in ["untruncated.plots.figure", *modules])
+        return sorted({str(path) for found in files for path in found})
 
     def targets(self) -> dict[str, list[str]]:
         """The files that each target stands for."""
