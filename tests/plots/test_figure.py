@@ -87,6 +87,18 @@ def test_the_same_table_gives_the_same_files(tables, tmp_path):
     assert one_pdf.startswith(b"%PDF")
 
 
+def test_the_face_names_what_each_program_counts(tables):
+    table = read_table(tables / "rtu_figure2a.csv")
+    for name, text in {
+        "pes/figure21": "10,000, 33,330, 100,000 or 1,000,000 updates, 10 seeds",
+        "bridge/figure1": "updates and 250,000 steps, 10 seeds",
+        "pes/table2": "Scale small: 10,000 estimates, 10 seeds",
+        "pes/figure6": "Scale small: 20,000 updates, 10 seeds",  # and a surface of 120 points
+    }.items():
+        figure = load_figure(EXPERIMENTS / f"{name}.yaml", "small")
+        assert text in face(figure, figure.panels.values(), {"a": table})
+
+
 USERS = "text.usetex: true\nsavefig.bbox: tight\nsavefig.dpi: 50\nfont.family: serif\n"
 USERS += "axes.facecolor: black\nsavefig.transparent: true\nbackend: svg\nno setting at all\n"
 

@@ -23,7 +23,7 @@ class ProgramEntry(Entry):
     things side by side takes a list of them, called `members`, each with the components
     `member_parts`. One that measures time wants `all_cores` for itself; one that compares times
     of small problems with those of large ones `compiles_every_loop_whole`. One that is not `random`
-    takes one seed, whatever the figure.
+    takes one seed, whatever the figure. `counts` is what its `steps` are, in a word.
     """
 
     components: tuple[str, ...] = ()
@@ -35,6 +35,7 @@ class ProgramEntry(Entry):
     all_cores: bool = False
     compiles_every_loop_whole: bool = False
     random: bool = True
+    counts: str = "steps"
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -101,12 +102,14 @@ PROGRAMS: dict[str, ProgramEntry] = {
         members="agents",
         member_parts=("cell", "credit"),
         all_cores=True,
+        counts="calls",
     ),
     "variance_law": ProgramEntry(
         "untruncated.programs.variance_law:build",
         {"steps": _STEPS, **COMMON},
         components=("problem",),
         tuned=False,
+        counts="estimates",
     ),
     "estimator_costs": ProgramEntry(
         "untruncated.programs.estimator_costs:build",
@@ -121,6 +124,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         member_parts=("problem", "estimator"),
         all_cores=True,
         compiles_every_loop_whole=True,
+        counts="calls",
     ),
     "outer_surface": ProgramEntry(
         "untruncated.programs.surfaces:build_outer",
@@ -179,6 +183,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("problem", "estimator", "optimiser"),
         tuning_optional=True,
         objective="loss",
+        counts="updates",
     ),
     "estimator_variance": ProgramEntry(
         "untruncated.programs.estimator_variance:build",

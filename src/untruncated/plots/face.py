@@ -1,7 +1,7 @@
 """What stands below a figure's panels: scale, length, seeds, tuning, marks, fidelity, machine."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ _KEPT = {ord(" "): "\ue000", ord("-"): "\ue001"}
 _GIVEN_BACK = {0xE000: " ", 0xE001: "-"}
 
 
-def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame]) -> str:
+def face(figure: Figure, panels: Collection[Panel], tables: dict[str, pd.DataFrame]) -> str:
     """The text for the panels shown; a drawing has only its caption."""
     parts = [f"{figure.title}. {figure.caption}".strip()]
     if tables:
@@ -22,7 +22,12 @@ def face(figure: Figure, panels: Iterable[Panel], tables: dict[str, pd.DataFrame
         marks = [
             lookup("plot", panel.plot["name"], "plot").marks_of(panel.plot) for panel in panels
         ]
-        parts += [_scale(figure, rows), *dict.fromkeys(marks), _lost(rows, marks), _edges(rows)]
+        parts += [
+            _scale(panels, rows, figure.scale),
+            *dict.fromkeys(marks),
+            _lost(rows, marks),
+            _edges(rows),
+        ]
         parts += _circumstances(rows)
     return " ".join(part for part in parts if part)
 
@@ -34,14 +39,13 @@ def wrapped(text: str, width: int) -> list[str]:
     return [line.translate(_GIVEN_BACK) for line in lines]
 
 
-def _scale(figure: Figure, rows: pd.DataFrame) -> str:
+def _scale(panels: Iterable[Panel], rows: pd.DataFrame, scale: str) -> str:
     tuning, finals = (rows[rows["stage"] == stage] for stage in ("tuning", "final"))
-    learners = rows[rows["stage"] != "baseline"]
-    steps = " or ".join(f"{value:,.0f}" for value in sorted(learners["steps"].dropna().unique()))
-    if learners["repeat"].notna().any():
-        return f"Scale {figure.scale}: {learners['repeat'].nunique()} rounds of {steps} calls."
+    length = _length(panels)
+    if rows["repeat"].notna().any():
+        return f"Scale {scale}: {rows['repeat'].nunique()} rounds of {length}."
     sizes = ", ".join(f"{size:g}" for size in sorted(tuning["step_size"].dropna().unique()))
-    text = f"Scale {figure.scale}: " + (f"{steps} steps, " if steps else "")
+    text = f"Scale {scale}: " + (f"{length}, " if length else "")
     if finals.empty:
         return f"{text}{_tuning_seeds(tuning)} seeds for each step size."
     seeds = finals["seed"].nunique()
@@ -51,6 +55,20 @@ def _scale(figure: Figure, rows: pd.DataFrame) -> str:
     if tuning.empty:
         return f"{text}."
     return f"{text}, step size chosen among {{{sizes}}} on {_tuning_seeds(tuning)} other seeds."
+
+
+def _length(panels: Iterable[Panel]) -> str:
+    """How long runs are, each number with the word for what their program counts."""
+    lengths: dict[str, set[int]] = {}
+    for run in (run for panel in panels for point in panel.points for run in point.runs):
+        program = lookup("program", run.fields["program"], "program")
+        if program.random and "steps" in run.fields:
+            lengths.setdefault(program.counts, set()).add(run.fields["steps"])
+    texts = []
+    for word, numbers in lengths.items():
+        *others, last = (f"{number:,}" for number in sorted(numbers))
+        texts.append(f"{', '.join(others)} or {last} {word}" if others else f"{last} {word}")
+    return " and ".join(texts)
 
 
 def _tuning_seeds(tuning: pd.DataFrame) -> str:
