@@ -2,7 +2,6 @@
 
 import os
 import pty
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,41 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
+from small_project import make_project, small_figure
 
-ROOT = Path(__file__).parents[1]
-SCALE = {"steps": 2_000_000_000, "step_sizes": [3e-3], "final_blocks": 1}
-CURVE = {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}
-FIGURE = {
-    "paper": "rtu",
-    "title": "A run of many minutes",
-    "shared": {
-        "program": "online_prediction",
-        "environment": {"name": "trace_conditioning"},
-        "learner": {"name": "td"},
-    },
-    "seeds": {"tuning": 0, "final": 1000},
-    "scales": {scale: SCALE for scale in ("smoke", "small", "paper")},
-    "panels": {
-        "a": {
-            "title": "A panel",
-            "plot": {"name": "sweep_lines", "x": "flops", "x_label": "FLOPs"},
-            "curves": {"rtu": CURVE},
-        }
-    },
-}
+FIGURE = small_figure(
+    {"rtu": {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}},
+    {"steps": 2_000_000_000, "step_sizes": [3e-3], "final_blocks": 1},  # of many minutes
+)
 COMMAND = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/generic", "figure9"]
 
 pytestmark = pytest.mark.slow
-
-
-def make_project(folder: Path) -> Path:
-    (folder / "experiments" / "rtu").mkdir(parents=True)
-    for part in ("Snakefile", "environment.yml"):
-        shutil.copy(ROOT / part, folder)
-    shutil.copytree(ROOT / "profiles", folder / "profiles")
-    (folder / "experiments/rtu/figure9.yaml").write_text(yaml.safe_dump(FIGURE, sort_keys=False))
-    return folder
 
 
 def wait_for(what: Callable[[], object], seconds: float = 300.0) -> None:
@@ -107,7 +80,7 @@ def in_a_terminal(folder: Path) -> Callable[[], int]:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("start", [without_terminal, in_a_terminal])
 def test_ctrl_c_ends_the_jobs_which_save_a_checkpoint(start, tmp_path):
-    folder = make_project(tmp_path / "project")
+    folder = make_project(tmp_path / "project", FIGURE)
     stop = start(folder)
     groups: list[int] = []
     try:
@@ -127,7 +100,7 @@ def test_ctrl_c_ends_the_jobs_which_save_a_checkpoint(start, tmp_path):
 
 
 def test_a_path_that_breaks_job_scripts_is_refused_before_anything_starts(tmp_path):
-    folder = make_project(tmp_path / "costs $HOME")
+    folder = make_project(tmp_path / "costs $HOME", FIGURE)
     done = subprocess.run(
         COMMAND, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )

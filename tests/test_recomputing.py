@@ -2,43 +2,22 @@
 
 import hashlib
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from small_project import make_project, small_figure, snakemake
 
 from untruncated.cli import main
 from untruncated.suite.expansion import load_figure
 from untruncated.suite.results import canonical_json, read_result, spec_hash
 
-ROOT = Path(__file__).parents[1]
-SCALE = {"steps": 60, "step_sizes": [3e-3], "final_blocks": 1}
-FIGURE = {
-    "paper": "rtu",
-    "title": "One cell",
-    "shared": {
-        "program": "online_prediction",
-        "environment": {"name": "trace_conditioning"},
-        "learner": {"name": "td"},
-    },
-    "seeds": {"tuning": 0, "final": 1000},
-    "scales": {scale: SCALE for scale in ("smoke", "small", "paper")},
-    "panels": {
-        "a": {
-            "title": "A panel",
-            "plot": {"name": "sweep_lines", "x": "parameters", "x_label": "parameters"},
-            "curves": {
-                "linear_rtu": {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}
-            },
-        }
-    },
-}
+FIGURE = small_figure(
+    {"linear_rtu": {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}},
+    {"steps": 60, "step_sizes": [3e-3], "final_blocks": 1},
+)
 PRINTED = re.compile(r"(?:with: |^ +)((?:untruncated|snakemake) .*?)$", re.MULTILINE)
 
 pytestmark = pytest.mark.slow
@@ -53,12 +32,7 @@ def runs_of(experiments: Path) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recomputing") / "project"
-    (folder / "my experiments" / "rtu").mkdir(parents=True)
-    for part in ("Snakefile", "environment.yml"):
-        shutil.copy(ROOT / part, folder)
-    shutil.copytree(ROOT / "profiles", folder / "profiles")
-    path = folder / "my experiments" / "rtu" / "figure9.yaml"
-    path.write_text(yaml.safe_dump(FIGURE, sort_keys=False))
+    make_project(folder, FIGURE, "my experiments")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name in runs_of(Path("my experiments")):
@@ -74,23 +48,11 @@ def project(computed, tmp_path, monkeypatch):
     return folder
 
 
-def snakemake(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-
-
 def follow(command: str) -> None:
     """Executes a command that a message printed, as a shell would take it apart."""
     program, *arguments = shlex.split(command)
     if program == "snakemake":
-        done = snakemake(*arguments)
+        done = snakemake(Path(), *arguments)
         assert done.returncode == 0, done.stdout
     else:
         assert main(arguments) == 0, command
@@ -239,6 +201,6 @@ def test_snakemake_keeps_an_old_result_until_the_new_one_is_there(profile, proje
     path.write_text(later)
     config = ("--config", "results=./2027_01", "experiments=my experiments")
     retries = ("--retries", "0")
-    done = snakemake("-f", f"2027_01/runs/{tuning}.json", *profile, *retries, *config)
+    done = snakemake(Path(), "-f", f"2027_01/runs/{tuning}.json", *profile, *retries, *config)
     assert done.returncode != 0, done.stdout
     assert path.read_text() == later

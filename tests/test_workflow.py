@@ -16,43 +16,29 @@ from pathlib import Path
 
 import pytest
 import yaml
+from small_project import PARTS, make_project, small_figure, snakemake, write_figure
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "environment.yml", "profiles")
-
 pytestmark = pytest.mark.slow
 
 SCALE = {"steps": 400, "step_sizes": [1e-3, 3e-3], "final_blocks": 1, "lists": {"widths": [2]}}
-FIGURE = {
-    "paper": "rtu",
-    "title": "Two cells",
-    "shared": {
-        "program": "online_prediction",
-        "environment": {"name": "trace_conditioning"},
-        "learner": {"name": "td"},
+FIGURE = small_figure(
+    {
+        "linear_rtu": {
+            "cell": {"name": "linear_rtu", "width": "$width"},
+            "credit": "rtrl",
+            "sweep": {"width": "widths"},
+        },
+        "gru": {
+            "cell": {"name": "gru", "width": "$width"},
+            "credit": {"name": "truncated_bptt", "truncation": 2},
+            "sweep": {"width": "widths"},
+        },
     },
-    "seeds": {"tuning": 0, "final": 1000},
-    "scales": {scale: SCALE for scale in ("smoke", "small", "paper")},
-    "panels": {
-        "a": {
-            "title": "A panel",
-            "plot": {"name": "sweep_lines", "x": "width", "x_label": "units"},
-            "baseline": {"label": "Bayes-optimal", "program": "optimal_prediction"},
-            "curves": {
-                "linear_rtu": {
-                    "cell": {"name": "linear_rtu", "width": "$width"},
-                    "credit": "rtrl",
-                    "sweep": {"width": "widths"},
-                },
-                "gru": {
-                    "cell": {"name": "gru", "width": "$width"},
-                    "credit": {"name": "truncated_bptt", "truncation": 2},
-                    "sweep": {"width": "widths"},
-                },
-            },
-        }
-    },
-}
+    SCALE,
+    plot={"name": "sweep_lines", "x": "width", "x_label": "units"},
+    baseline={"label": "Bayes-optimal", "program": "optimal_prediction"},
+)
 
 
 STEP_SIZES = {
@@ -66,35 +52,6 @@ STEP_SIZES = {
         }
     },
 }
-
-
-def make_project(folder: Path, figure: dict = FIGURE) -> Path:
-    folder.mkdir(parents=True)
-    for part in PARTS:
-        source = ROOT / part
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
-    write_figure(folder, figure)
-    return folder
-
-
-def write_figure(folder: Path, figure: dict, name: str = "figure9") -> None:
-    path = folder / "experiments" / "rtu" / f"{name}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(figure, sort_keys=False))
-
-
-def snakemake(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
-        cwd=folder,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        | environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
 
 
 def planned(folder: Path, *arguments: str, **environment: str) -> dict[str, int]:
@@ -116,7 +73,7 @@ def scramble_times(folder: Path, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
-    folder = make_project(tmp_path_factory.mktemp("workflow") / "project")
+    folder = make_project(tmp_path_factory.mktemp("workflow") / "project", FIGURE)
     done = snakemake(folder, "figure9", "--cores", "2", NPROC="7")
     assert done.returncode == 0, done.stdout
     return folder
@@ -130,7 +87,7 @@ def project(computed, tmp_path):
 @pytest.fixture
 def clone(computed, tmp_path):
     """What a fresh clone holds: everything committed, results/runs among it, nothing made."""
-    folder = make_project(tmp_path / "clone")
+    folder = make_project(tmp_path / "clone", FIGURE)
     shutil.copytree(computed / "results" / "runs", folder / "results" / "runs")
     (folder / "figures" / "small").mkdir(parents=True)
     for picture in (computed / "figures" / "small").glob("*.png"):
