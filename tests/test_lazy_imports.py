@@ -20,6 +20,7 @@ ALLOWED = {
     "layers": {"cells", "estimators"},
     "problems": {"cells", "environments", "datasets"},
     "agents": {"cells", "estimators", "environments"},
+    "testing": {"cells", "estimators", "problems"},
     "programs": LEARNING | {"catalogue"},
     "suite": {"catalogue"},
     "plots": {"suite", "catalogue"},
@@ -35,6 +36,7 @@ LAZY = [
     "estimators",
     "layers",
     "problems",
+    "testing",
 ]
 
 

@@ -16,6 +16,7 @@ from untruncated.estimators.unrolled import split_key
 from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
 from untruncated.estimators.variance import pes_variance
 from untruncated.problems.toy_regression import ToyRegression
+from untruncated.testing import assert_estimator_unbiased
 
 KEY = jax.random.key(3)
 # what runs once is quicker to compile than to run
@@ -81,13 +82,6 @@ def _whole_problems(problem, estimator, theta):
     return np.asarray(estimates).reshape(-1, 2), _one_call(problem, UnrolledBPTT(), theta, KEY)
 
 
-def _assert_mean_is(estimates, truth):
-    """Every number within the 99.9 % interval of its own scatter (Bonferroni)."""
-    scatter = estimates.std(axis=0) / np.sqrt(len(estimates))
-    assert (np.abs(estimates.mean(axis=0) - truth) < 3.5 * scatter).all()
-    assert (scatter < 0.2 * np.abs(truth).max()).all()
-
-
 @pytest.mark.parametrize("kind", ["linear", "quadratic"])
 def test_pes_scatters_about_the_gradient_as_its_exact_variance_says(noisy_system, kind):
     problem = noisy_system(HORIZON, "sum", kind, noise=0.0)
@@ -113,15 +107,13 @@ def test_pes_scatters_about_the_gradient_as_its_exact_variance_says(noisy_system
 )
 def test_the_mean_over_whole_inner_problems_is_the_gradient(noisy_system, estimator):
     problem = noisy_system(HORIZON, "sum", "quadratic", noise=0.0)
-    theta = problem.initial_theta(jax.random.key(1))
-    _assert_mean_is(*_whole_problems(problem, estimator, theta))
+    assert_estimator_unbiased(estimator, problem, key=KEY)
 
 
 def test_truncated_es_has_another_mean(noisy_system):
     problem = noisy_system(HORIZON, "sum", "quadratic", noise=0.0)
-    theta = problem.initial_theta(jax.random.key(1))
-    with pytest.raises(AssertionError):
-        _assert_mean_is(*_whole_problems(problem, TruncatedES(2, 0.5, TRUNCATION), theta))
+    with pytest.raises(AssertionError, match="is biased"):
+        assert_estimator_unbiased(TruncatedES(2, 0.5, TRUNCATION), problem, key=KEY)
 
 
 def _gradients_by_unroll(problem, theta, truncation):
