@@ -11,7 +11,8 @@ from pathlib import Path
 
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.places import check_environment, check_for_jobs
-from untruncated.suite.plan import make_plan
+from untruncated.suite.messages import tell
+from untruncated.suite.plan import RULES, make_plan
 
 try:
     check_environment(Path(sys.executable))
@@ -24,6 +25,23 @@ BIN = shlex.quote(os.path.dirname(sys.executable))
 shell.prefix(f"set -eu; export NPROC=1 PATH={BIN}:$PATH; ")
 
 
+for file in PLAN.figures.broken:
+    tell(f"warning: {file.error}; the other figures are not affected")
+
+
+def asked(function):
+    """The function with its errors told in one line, when Snakemake asks for what is broken."""
+
+    def answer(wildcards):
+        try:
+            return function(wildcards)
+        except SuiteError as error:
+            sys.exit(f"error: {error}")
+
+    return answer
+
+
+@asked
 def tuning_result(wildcards):
     return PLAN.tuning_path(wildcards.run)
 
@@ -34,9 +52,10 @@ def cores(wildcards):
 
 
 def spec(wildcards):
-    return PLAN.runs[wildcards.run].json
+    return PLAN.run(wildcards.run).json
 
 
+@asked
 def table_runs(wildcards):
     return PLAN.table_runs(wildcards.figure, wildcards.panel)
 
@@ -45,6 +64,7 @@ def runs_folder(wildcards):
     return os.path.dirname(PLAN.run_path("any"))
 
 
+@asked
 def tables(wildcards):
     return PLAN.tables(wildcards.figure, wildcards.panel)
 
@@ -57,8 +77,19 @@ def experiment(wildcards):
     return str(PLAN.figures[wildcards.figure].source)
 
 
+@asked
 def plot_modules(wildcards):
     return PLAN.plot_modules(wildcards.figure, wildcards.panel)
+
+
+@asked
+def page_sources(wildcards):
+    return PLAN.page_sources()
+
+
+def refusal(error):
+    """An input function of a target that a broken file stands in the way of."""
+    return lambda wildcards: sys.exit(f"error: {error}")
 
 
 onstart:
@@ -71,11 +102,17 @@ onstart:
 
 wildcard_constraints:
     run="[0-9a-f]{16}",
-    figure="|".join(PLAN.figures),
+    figure="|".join([*PLAN.figures, *(file.name for file in PLAN.figures.broken)]),
     panel="[a-z]?",
 
 
-for target, files in PLAN.targets().items():
+refused = {
+    target: refusal(error)
+    for target, error in PLAN.figures.blocked().items()
+    if target.isidentifier() and target not in RULES
+}
+
+for target, files in (PLAN.targets() | refused).items():
 
     rule:
         name:
@@ -155,7 +192,7 @@ if PLAN.pages:
 
     rule docs:
         input:
-            PLAN.page_sources(),
+            page_sources,
         output:
             PLAN.pages,
         log:

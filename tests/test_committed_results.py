@@ -14,6 +14,7 @@ from untruncated.suite.tuning import choose_step_size, is_close
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"
 FIGURES = load_figures(ROOT / "experiments", "small")
+assert not FIGURES.broken
 POINTS = {
     f"{figure.name}{panel.name} {point.curve} {point.configuration}": (figure, panel, point)
     for figure in FIGURES.values()

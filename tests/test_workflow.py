@@ -231,6 +231,22 @@ def test_a_typo_gives_a_message_and_runs_nothing(clone, arguments, parts):
     assert all(part in done.stdout for part in parts)
 
 
+def test_a_broken_file_stops_its_own_figure_and_all_but_no_other(clone):
+    broken = clone / "experiments" / "pes" / "table9.yaml"
+    broken.parent.mkdir()
+    broken.write_text("title: >\n\t=======\n")
+    message = "experiments/pes/table9.yaml: line 2, column 1: not valid YAML: "
+    done = snakemake(clone, "figure9", "--cores", "1")
+    assert done.returncode == 0, done.stdout
+    assert (clone / "figures/small/rtu_figure9.pdf").exists()
+    assert done.stdout.count(f"warning: {message}") == done.stdout.count(message) == 1
+    for target in ("pes_table9b", "all"):
+        done = snakemake(clone, target, "--cores", "1")
+        assert done.returncode == 1
+        assert done.stdout.count(f"error: {message}") == 1
+        assert "Traceback" not in done.stdout and "rule " not in done.stdout
+
+
 def test_a_broken_experiment_file_stops_before_anything_runs(clone):
     broken = json.loads(json.dumps(FIGURE))
     broken["panels"]["a"]["curves"]["gru"]["cell"]["name"] = "gruu"

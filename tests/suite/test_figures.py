@@ -11,7 +11,7 @@ import yaml
 from untruncated.catalogue import PROGRAMS
 from untruncated.cli import main
 from untruncated.suite.errors import SpecError
-from untruncated.suite.expansion import load_figures
+from untruncated.suite.expansion import load_figure, load_figures
 from untruncated.suite.figures import SCALES
 from untruncated.suite.plan import make_plan, targets
 
@@ -240,7 +240,7 @@ def test_a_broken_file_gives_one_message_with_file_and_field(name, tmp_path):
     path = write(tmp_path, tree)
     with pytest.raises(SpecError) as caught:
         for scale in SCALES:
-            load_figures(tmp_path, scale)
+            load_figure(path, scale)
     message = str(caught.value)
     assert str(path) in message
     assert "\n" not in message
@@ -330,7 +330,7 @@ def test_borrowing_what_is_not_there_gives_one_message(field, value, parts, tmp_
     tree["panels"]["a"]["curves_of"][field] = value
     path = write(tmp_path, tree, "figure13")
     with pytest.raises(SpecError) as caught:
-        load_figures(tmp_path, "small")
+        load_figure(path, "small")
     for part in (str(path), *parts):
         assert part in str(caught.value)
 
@@ -431,7 +431,7 @@ def test_a_list_may_hold_fractions_but_no_zero(tmp_path):
         tree["scales"]["small"]["lists"]["sigmas"] = bad
         path.write_text(yaml.safe_dump(tree))
         with pytest.raises(SpecError, match=r"scales\.small\.lists\.sigmas"):
-            load_figures(tmp_path, "small")
+            load_figure(path, "small")
 
 
 def test_swept_fields_of_what_is_shared_stand_in_a_configurations_name(tmp_path):
@@ -472,9 +472,9 @@ def test_a_close_call_is_tuned_on_ten_seeds_and_leaves_the_others_as_they_are(tm
 def test_ten_tuning_seeds_must_not_overlap_with_the_final_ones(tmp_path):
     tree = edited("scales.small.ten_tuning_seeds", ["linear_rtu of width 53, rtrl"])
     tree["seeds"]["final"] = 5
-    write(tmp_path, tree)
+    path = write(tmp_path, tree)
     with pytest.raises(SpecError, match=r"seeds\.final"):
-        load_figures(tmp_path, "small")
+        load_figure(path, "small")
 
 
 def test_a_budget_of_particle_steps_makes_at_least_so_many_iterations(tmp_path):
@@ -663,7 +663,7 @@ def test_borrowed_times_are_those_of_the_figure_that_lends_them(tmp_path):
 def test_a_broken_number_of_repeats_is_named_by_its_place(value, tmp_path):
     path = write(tmp_path, _times(a={"repeats": value}))
     with pytest.raises(SpecError, match=rf"{path}: panels\.a\.curves\.gru\.repeats: must be"):
-        load_figures(tmp_path, "small")
+        load_figure(path, "small")
 
 
 def test_an_editors_file_is_no_experiment(tmp_path):

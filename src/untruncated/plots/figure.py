@@ -11,7 +11,7 @@ from untruncated.plots.style import styled
 from untruncated.suite.commands import collect_table
 from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Figure, Panel
+from untruncated.suite.figures import Experiments, Figure, Panel
 from untruncated.suite.files import atomic_path
 from untruncated.suite.tables import read_table
 
@@ -43,9 +43,10 @@ def draw_figure(
                 canvas.savefig(path, metadata=_metadata(output))
 
 
-def _chosen(name: str, figures: dict[str, Figure]) -> tuple[Figure, list[Panel]]:
+def _chosen(name: str, figures: Experiments) -> tuple[Figure, list[Panel]]:
     if name in figures:
         return figures[name], list(figures[name].panels.values())
+    figures.check(name)
     figure = figures.get(name[:-1])
     if figure is None or name[-1] not in figure.panels:
         raise SpecError(not_among(name, figures, "figure"))

@@ -1,7 +1,7 @@
 """What the command line says of an error: what is wrong, and the command that mends it."""
 
 from untruncated.suite.commands import compute_run
-from untruncated.suite.errors import ResultError, SuiteError
+from untruncated.suite.errors import ResultError, SpecError, SuiteError
 from untruncated.suite.finding import Runs, find_run
 
 
@@ -16,8 +16,15 @@ def told(error: Exception, runs: Runs) -> str:
     try:
         find_run(str(error.path), runs)
     except SuiteError:
-        return (
-            f"{error}. It cannot be computed again: neither the file nor an experiment file under "
-            f"{runs.experiments} says what to compute"
-        )
+        said = f"neither the file nor an experiment file under {runs.experiments} says"
+        maybe = "".join(f"; one that cannot be read may: {broken}" for broken in broken_files(runs))
+        return f"{error}. It cannot be computed again: {said} what to compute{maybe}"
     return f"{error}. Compute it again with: {compute_run(error.path, runs.experiments)}"
+
+
+def broken_files(runs: Runs) -> list[SpecError]:
+    """What is wrong with the experiment files that cannot be read; there may be none at all."""
+    try:
+        return runs.broken
+    except SpecError:  # no experiment files
+        return []

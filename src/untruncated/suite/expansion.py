@@ -6,7 +6,8 @@ The library knows nothing of either paper: what a figure shows stands in `experi
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from untruncated.catalogue.entry import Field, not_among
 from untruncated.catalogue.plots import PlotEntry
 from untruncated.suite.curves import CURVE_KEYS, RUN_KEYS, Scale, Setting, curve_points, gather
 from untruncated.suite.errors import SpecError
-from untruncated.suite.figures import SCALES, Figure, Panel, Point
+from untruncated.suite.figures import SCALES, Broken, Experiments, Figure, Panel, Point
 from untruncated.suite.reading import mapping, read_yaml, texts
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolve_run
 from untruncated.suite.texts import drawable, figure_text, filled, run_values
@@ -40,19 +41,39 @@ _BLOCKS = Field(int, minimum=1, maximum=1000)
 _CURVES_OF_KEYS = ("figure", "panels", "curves", "label")
 
 
-def load_figures(folder: Path, scale: str) -> dict[str, Figure]:
+def load_figures(folder: Path, scale: str) -> Experiments:
     """All figures under an experiments folder, by name: `<paper>_<file name>`.
 
+    A file that is not valid is `broken`, with its error; the others are read all the same.
+
     Raises:
-        SpecError: A file is not valid; says which, where in it, and what is allowed.
+        SpecError: There is no such scale, or no file.
     """
     check_scale(scale)
-    found = Path(folder).glob("*/*.yaml")
-    paths = sorted(path for path in found if not path.name.startswith("."))  # an editor's
+    figures, broken = {}, []
+    for path in _experiment_files(Path(folder)):
+        try:
+            figure = load_figure(path, scale)
+        except SpecError as error:
+            broken.append(Broken(path.parent.name, path.stem, error))
+        else:
+            figures[figure.name] = figure
+    return Experiments(figures, broken)
+
+
+def _experiment_files(folder: Path) -> list[Path]:
+    """The files under an experiments folder, but for hidden ones, which are an editor's."""
+    try:
+        papers = [paper for paper in sorted(folder.iterdir()) if paper.is_dir()]
+        found = [path for paper in papers for path in sorted(paper.iterdir())]
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            raise SpecError(f"{error.filename}: cannot be read: {error.strerror}") from error
+        found = []
+    paths = [path for path in found if path.suffix == ".yaml" and path.name[0] != "."]
     if not paths:
         raise SpecError(f"{folder}: no experiment files (<paper>/<figure>.yaml) here")
-    figures = (load_figure(path, scale) for path in paths)
-    return {figure.name: figure for figure in figures}
+    return paths
 
 
 def check_scale(scale: str, where: str = "--scale") -> None:
@@ -65,10 +86,17 @@ def load_figure(path: Path, scale: str) -> Figure:
     """One experiment file, expanded at a scale.
 
     Raises:
-        SpecError: As `load_figures`.
+        SpecError: The file is not valid; says where in it, and what is allowed.
     """
-    try:
+    with _errors_of(path):
         return _Expansion(path, read_yaml(path), scale).figure()
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Errors in the body are told as those of a file."""
+    try:
+        yield
     except CatalogueError as error:
         raise SpecError(f"{path}: {error}") from error
 
@@ -263,8 +291,10 @@ class _Expansion:
         if raw["figure"] not in known:
             raise CatalogueError(f"{where}.figure", not_among(raw["figure"], known, "figure"))
         path = self.path.parent / f"{raw['figure']}.yaml"
-        other = _Expansion(path, read_yaml(path), self.scale_name)
-        points = [point for name in panels for point in other._lent(name, f"{where}.panels")]
+        with _errors_of(path):
+            other = _Expansion(path, read_yaml(path), self.scale_name)
+            lent = mapping(other.raw["panels"], "panels")
+        points = [point for name in panels for point in other._lent(name, lent, f"{where}.panels")]
         have = {point.curve for point in points}
         for curve in wanted:
             if curve not in have:
@@ -272,13 +302,14 @@ class _Expansion:
         once = {point.runs[0].hash: point for point in points if point.curve in wanted}
         return [_relabelled(point, label, stages, f"{where}.label") for point in once.values()]
 
-    def _lent(self, panel: str, where: str) -> list[Point]:
+    def _lent(self, panel: str, panels: Mapping[str, Any], where: str) -> list[Point]:
         """A panel's own configurations, for another figure to show."""
-        if panel not in self.raw["panels"]:
-            raise CatalogueError(where, not_among(panel, self.raw["panels"], "panel"))
-        if "curves_of" in self.raw["panels"][panel]:
-            raise CatalogueError(where, f"{self.path.stem}'s panel {panel} is borrowed itself")
-        return self.panel(panel).points
+        if panel not in panels:
+            raise CatalogueError(where, not_among(panel, panels, "panel"))
+        with _errors_of(self.path):
+            if "curves_of" not in mapping(panels[panel], f"panels.{panel}"):
+                return self.panel(panel).points
+        raise CatalogueError(where, f"{self.path.stem}'s panel {panel} is borrowed itself")
 
     def _baseline(self, panel: Mapping[str, Any], where: str) -> tuple[str, list[RunSpec]]:
         if "baseline" not in panel:

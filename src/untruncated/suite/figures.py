@@ -1,9 +1,12 @@
 """What a figure is made of at one scale: panels, their configurations, and the runs of those."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
+from untruncated.suite.errors import SpecError
 from untruncated.suite.spec import RunSpec
 
 SCALES = ("smoke", "small", "paper")
@@ -69,3 +72,43 @@ class Figure:
     def runs(self) -> dict[str, RunSpec]:
         """All runs by hash; a run that two panels share stands once."""
         return {run.hash: run for panel in self.panels.values() for run in panel.runs}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A file that is no valid experiment: a half-saved one, or another tool's.
+
+    `paper` is its folder's name, `number` its own; what panels it has is not known.
+    """
+
+    paper: str
+    number: str
+    error: SpecError
+
+    @property
+    def name(self) -> str:
+        """What its figure would be called."""
+        return f"{self.paper}_{self.number}"
+
+    @property
+    def targets(self) -> list[str]:
+        """All that may stand for it."""
+        panels = [f"{name}{p}" for name in (self.name, self.number) for p in ascii_lowercase]
+        return ["all", self.paper, self.name, self.number, *panels]
+
+
+class Experiments(dict[str, Figure]):
+    """The figures of an experiments folder by name, and the files there that are none."""
+
+    def __init__(self, figures: Mapping[str, Figure], broken: Sequence[Broken] = ()) -> None:
+        super().__init__(figures)
+        self.broken = tuple(broken)
+
+    def blocked(self) -> dict[str, SpecError]:
+        """The targets that cannot be made whole, each with the error of the first such file."""
+        return {target: file.error for file in self.broken[::-1] for target in file.targets}
+
+    def check(self, target: str) -> None:
+        """Raises the error of a broken file that `target` stands for, if there is one."""
+        if error := self.blocked().get(target):
+            raise error

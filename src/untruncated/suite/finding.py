@@ -56,20 +56,31 @@ class Runs:
 
     def __init__(self, experiments: Path) -> None:
         self.experiments = experiments
-        self._found: dict[str, tuple[RunSpec, str]] | None = None
+        self._found: dict[str, tuple[RunSpec, str]] = {}
+        self._broken: list[SpecError] | None = None
+
+    @property
+    def broken(self) -> list[SpecError]:
+        """What is wrong with the files that cannot be read: which runs they ask for is unknown."""
+        if self._broken is None:
+            by_scale = {scale: load_figures(self.experiments, scale) for scale in SCALES}
+            self._found = {
+                name: (run, scale)
+                for scale, figures in by_scale.items()
+                for figure in figures.values()
+                for name, run in figure.runs.items()
+            }
+            errors = [file.error for figures in by_scale.values() for file in figures.broken]
+            self._broken = list({str(error): error for error in errors}.values())
+        return self._broken
 
     def __getitem__(self, name: str) -> tuple[RunSpec, str]:
         """The run of this hash, and the largest scale that has it; a SpecError if there is none."""
-        if self._found is None:
-            self._found = {
-                name: (run, scale)
-                for scale in SCALES
-                for figure in load_figures(self.experiments, scale).values()
-                for name, run in figure.runs.items()
-            }
+        broken = self.broken
         if name not in self._found:
             where = f"under {self.experiments} asks for a run {name}, at any scale"
-            raise SpecError(f"no experiment file {where}")
+            maybe = "".join(f"; one that cannot be read may: {error}" for error in broken)
+            raise SpecError(f"no experiment file {where}{maybe}")
         return self._found[name]
 
 

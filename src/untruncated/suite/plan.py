@@ -11,13 +11,14 @@ from untruncated.catalogue.entry import not_among
 from untruncated.suite.commands import EXPERIMENTS, NO_FOLDER, config_text, default_results
 from untruncated.suite.errors import SpecError
 from untruncated.suite.expansion import check_scale, load_figures
-from untruncated.suite.figures import SCALES, Figure
+from untruncated.suite.figures import SCALES, Experiments, Figure, Panel
 from untruncated.suite.imports import source_files
 from untruncated.suite.spec import RunSpec
 
 # Where what a picture shows may be written: how it is drawn, and laws and words of methods.
 _DRAWN_FROM = ("untruncated.plots.", "untruncated.catalogue.")
 TEMPLATES = "docs/templates"  # of the pages that are made from the tables
+RULES = ("run", "table", "figure", "docs")  # of the Snakefile, beside those of the targets
 CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 
 
@@ -25,7 +26,8 @@ CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 class Plan:
     """All figures at one scale, and where their files go.
 
-    `compute` is false if nothing may be computed: figures are drawn from cached runs alone.
+    `compute` is false if nothing may be computed: figures are drawn from cached runs alone. A file
+    that is broken at one scale is among the `figures.broken` of all.
     """
 
     scale: str
@@ -33,27 +35,44 @@ class Plan:
     figures_folder: str
     experiments: str
     compute: bool
-    figures: dict[str, Figure]
+    figures: Experiments
     runs: dict[str, RunSpec]
 
     def run_path(self, name: str) -> str:
         """A run's result file."""
         return f"{self.results}/runs/{name}.json"
 
+    def run(self, name: str) -> RunSpec:
+        """The run of this hash; a SpecError if no experiment file has it."""
+        if name not in self.runs:
+            maybe = "".join(f"; one that is broken may: {b.error}" for b in self.figures.broken)
+            where = f"under {self.experiments} asks for a run {name}"
+            raise SpecError(f"no experiment file {where}{maybe}")
+        return self.runs[name]
+
+    def panels(self, figure: str, panel: str) -> list[Panel]:
+        """The panel of a figure, or all where `panel` is empty; a SpecError if there is none."""
+        self.figures.check(f"{figure}{panel}")
+        panels = self.figures[figure].panels
+        if panel and panel not in panels:
+            raise SpecError(not_among(panel, panels, f"panel of {figure}"))
+        return [panels[panel]] if panel else list(panels.values())
+
     def tuning_path(self, name: str) -> list[str]:
         """The tuning result that a run needs, if any."""
-        tuning = self.runs[name].tuning
+        tuning = self.run(name).tuning
         return [] if tuning is None else [self.run_path(tuning)]
 
     def table_runs(self, figure: str, panel: str) -> list[str]:
         """The result files of a panel's table; with `compute` false, those that exist."""
-        names = dict.fromkeys(run.hash for run in self.figures[figure].panels[panel].runs)
+        (shown,) = self.panels(figure, panel)
+        names = dict.fromkeys(run.hash for run in shown.runs)
         paths = [self.run_path(name) for name in names]
         return paths if self.compute else [path for path in paths if Path(path).exists()]
 
     def all_cores(self, name: str) -> bool:
         """Whether a run measures time, so that nothing else may run beside it."""
-        return lookup("program", self.runs[name].fields["program"], "program").all_cores
+        return lookup("program", self.run(name).fields["program"], "program").all_cores
 
     @property
     def tables_folder(self) -> str:
@@ -62,9 +81,8 @@ class Plan:
 
     def tables(self, figure: str, panel: str) -> list[str]:
         """The tables of a panel, or of all panels where `panel` is empty; a drawing has none."""
-        panels = self.figures[figure].panels
-        names = [panel] if panel else list(panels)
-        return [f"{self.tables_folder}/{figure}{name}.csv" for name in names if panels[name].points]
+        panels = self.panels(figure, panel)
+        return [f"{self.tables_folder}/{figure}{p.name}.csv" for p in panels if p.points]
 
     @property
     def pages(self) -> list[str]:
@@ -78,22 +96,29 @@ class Plan:
         return [str(Path("docs") / path.name) for path in sorted(Path(TEMPLATES).glob("*.md"))]
 
     def page_sources(self) -> list[str]:
-        """What pages are made of: templates, the tables of all figures, the modules that render."""
+        """What pages are made of: templates, the tables of all figures, the modules that render.
+
+        Raises:
+            SpecError: A figure that a template speaks of is broken.
+        """
+        templates = [path for path in sorted(Path(TEMPLATES).iterdir()) if path.is_file()]
+        words = "".join(path.read_text(encoding="utf-8") for path in templates)
+        for file in self.figures.broken:
+            if file.name in words:
+                raise file.error
         tables = [path for figure in self.figures for path in self.tables(figure, "")]
         modules = Path(__file__).resolve().parents[1] / "pages"
-        templates = (path for path in sorted(Path(TEMPLATES).iterdir()) if path.is_file())
         return [*map(str, templates), *tables, *map(str, sorted(modules.glob("*.py")))]
 
     def plot_modules(self, figure: str, panel: str) -> list[str]:
         """The source files that a figure's drawing imports: who edits one wants it drawn anew."""
-        shown = self.figures[figure].panels
-        kinds = {p.plot["name"] for name, p in shown.items() if panel in ("", name)}
+        kinds = {p.plot["name"] for p in self.panels(figure, panel)}
         modules = [lookup("plot", kind, "plot").location.partition(":")[0] for kind in kinds]
         files = (source_files(m, _DRAWN_FROM) for m in ["untruncated.plots.figure", *modules])
         return sorted({str(path) for found in files for path in found})
 
     def targets(self) -> dict[str, list[str]]:
-        """The files that each target stands for."""
+        """The files that each target stands for, as far as their experiment files are sound."""
         files = {
             target: [
                 f"{self.figures_folder}/{self.scale}/{name}.{suffix}"
@@ -113,7 +138,7 @@ def make_plan(config: Mapping[str, Any], given: Sequence[str] = ()) -> Plan:
         given: The words after `--config` on the command line.
 
     Raises:
-        SpecError: A config key or an experiment file is not valid.
+        SpecError: A config key is not valid, or there are no experiment files.
     """
     for key in config:
         if key not in CONFIG_KEYS:
@@ -130,13 +155,15 @@ def make_plan(config: Mapping[str, Any], given: Sequence[str] = ()) -> Plan:
 
     experiments = folder("experiments", str(EXPERIMENTS))
     by_scale = {name: load_figures(Path(experiments), name) for name in SCALES}
+    broken = {file.name: file for figures in by_scale.values() for file in figures.broken}
+    sound = {name: figure for name, figure in by_scale[scale].items() if name not in broken}
     return Plan(
         scale=scale,
         results=folder("results", default_results(scale)),
         figures_folder=folder("figures", "figures"),
         experiments=experiments,
         compute=compute == "true",
-        figures=by_scale[scale],
+        figures=Experiments(sound, list(broken.values())),
         # the runs of every scale, so that any result file can be made by its name
         runs={
             name: run

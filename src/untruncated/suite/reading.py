@@ -89,9 +89,8 @@ def mapping(
 ) -> Mapping[str, Any]:
     """`raw`, if it is a mapping with the required keys and none but the allowed ones."""
     if not isinstance(raw, Mapping):
-        raise CatalogueError(
-            where, "is missing" if raw is None else f"must be a mapping, not {raw!r}"
-        )
+        nothing = "is empty" if where == "the file" else "is missing"
+        raise CatalogueError(where, nothing if raw is None else f"must be a mapping, not {raw!r}")
     prefix = "" if where == "the file" else f"{where}."
     for key in raw:
         if allowed and key not in allowed:

@@ -1,17 +1,17 @@
 """What is done, what is missing, what diverged; and whether every result file is sound."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.suite.advice import told
+from untruncated.suite.advice import broken_files, told
 from untruncated.suite.commands import EXPERIMENTS, compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Figure, Panel
+from untruncated.suite.figures import Experiments, Figure, Panel
 from untruncated.suite.finding import Runs
+from untruncated.suite.messages import tell
 from untruncated.suite.plan import targets
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, resolve_run
@@ -22,22 +22,31 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
     """Prints one line per configuration of every panel that `target` covers.
 
     Returns:
-        0 if all runs are there and sound, 1 if not.
+        0 if all runs are there and sound, 1 if not, or if an experiment file that the target covers
+        is broken. Each broken file has its line on stderr.
 
     Raises:
-        SpecError: There is no such target.
+        SpecError: There is no such target, or it has nothing but a broken file.
     """
     figures = load_figures(experiments, scale)
-    known = targets(figures)
-    if target is not None and target not in known:
+    known, target = targets(figures), target or "all"
+    chosen = known.get(target, set())
+    if not chosen:
+        figures.check(target)
         raise SpecError(not_among(target, known, "target"))
-    chosen = known[target or "all"]
-    finished, runs = True, Runs(experiments)
+    finished, runs = _tell_broken(figures, target), Runs(experiments)
     for figure in figures.values():
         wanted = [p for p in figure.panels.values() if {figure.name, figure.name + p.name} & chosen]
         for panel in wanted:
             finished &= _print_panel(figure, panel, results / "runs", runs)
     return 0 if finished else 1
+
+
+def _tell_broken(figures: Experiments, target: str) -> bool:
+    """Whether the target covers none of the broken files, of which each is told in one line."""
+    for file in figures.broken:
+        tell(f"{'error' if target in file.targets else 'warning'}: {file.error}")
+    return target not in figures.blocked()
 
 
 def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool:
@@ -120,7 +129,8 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
     """Checks every result file in a folder, and that this version still knows its spec.
 
     Returns:
-        0 if all are sound, 1 if not; each defect is told on a line of its own.
+        0 if all are sound, and the experiment files, if there are any, too; 1 if not. Each defect
+        is told on a line of its own.
 
     Raises:
         ResultError: There are none.
@@ -130,10 +140,11 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
         raise ResultError(f"{folder}: no result files here; --results names another folder")
     runs = Runs(experiments)
     defects = [defect for path in paths if (defect := _defect(path, runs))]
-    for defect in defects:
-        print(f"error: {defect}", file=sys.stderr)
+    broken = broken_files(runs)
+    for defect in (*defects, *broken):
+        tell(f"error: {defect}")
     print(f"{len(paths) - len(defects)} of {len(paths)} result files in {folder} are sound")
-    return 1 if defects else 0
+    return 1 if defects or broken else 0
 
 
 def _defect(path: Path, runs: Runs) -> str | None:

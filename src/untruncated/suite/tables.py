@@ -19,7 +19,7 @@ from untruncated.catalogue.entry import not_among
 from untruncated.suite.commands import compute_panel, compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Figure, Panel
+from untruncated.suite.figures import Experiments, Figure, Panel
 from untruncated.suite.files import atomic_path, write_atomically
 from untruncated.suite.results import Metric, Result, read_result
 from untruncated.suite.spec import RunSpec
@@ -74,12 +74,13 @@ _MEMBER_AXES = set(
 )
 
 
-def split_panel(name: str, figures: dict[str, Figure]) -> tuple[Figure, Panel]:
+def split_panel(name: str, figures: Experiments) -> tuple[Figure, Panel]:
     """The figure and the panel that a name such as `rtu_figure2a` stands for.
 
     Raises:
-        SpecError: There is no such panel.
+        SpecError: There is no such panel, or its file is broken.
     """
+    figures.check(name)
     figure = figures.get(name[:-1])
     if figure is None or name[-1] not in figure.panels:
         known = [f"{f.name}{panel}" for f in figures.values() for panel in f.panels]
