@@ -199,14 +199,21 @@ def test_show_prints_one_episode(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("CountRecalEasy",), "unknown value 'CountRecalEasy' (did you mean 'CountRecallEasy'?)"),
+        (
+            ("CountRecalEasy",),
+            "unknown environment 'CountRecalEasy' (did you mean 'CountRecallEasy'?)",
+        ),
         (("RepeatFirstEasy", "--fidelity", "reference"), "environment.fidelity"),
         (("PositionOnlyPendulumEasy", "--policy", "optimal"), "no optimal policy"),
         (("RepeatFirstEasy", "--seed", "9" * 20), "--seed must be from 0 to 4294967295"),
         (("RepeatFirstEasy", "--steps", "0"), "--steps must be at least 1, not 0"),
         (("RepeatFirstEasy", "--output", "x"), "--output is for a web page, as of ant-P, ant-V"),
-        (("ant-Q",), "unknown value 'ant-Q' (did you mean 'ant-V'?)"),
+        (("ant-Q",), "unknown environment 'ant-Q' (did you mean 'ant-V'?)"),
         (("hopper-P", "--policy", "optimal"), "no optimal policy of BraxPOMDP is known"),
+        (("three_state_mpd",), "did you mean 'three_state_mdp'?"),
+        (("three_state_mdp", "--policy", "optimal"), "three_state_mdp has none"),
+        (("trace_conditioning", "--fidelity", "reference"), "environment.fidelity"),
+        (("trace_conditioning", "--steps", "100001"), "--steps must be at most 100000"),
     ],
 )
 def test_show_refuses_what_it_cannot_show(command, arguments, message):

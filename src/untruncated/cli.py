@@ -143,12 +143,17 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="check every result file")
     verify.set_defaults(command=_verify, name="verify")
 
-    show = commands.add_parser("show", help="show one episode of an environment")
-    show.add_argument("environment", help="e.g. CountRecallEasy, as text, or ant-P, as a web page")
-    show.add_argument("--policy", default="random", choices=("random", "optimal"))
+    show = commands.add_parser("show", help="show an environment at work")
+    show.add_argument(
+        "environment",
+        help="trace_conditioning or three_state_mdp, as text with the best predictions; a game, "
+        "e.g. CountRecallEasy, as text; ant-P, ant-V, halfcheetah-P, halfcheetah-V, hopper-P, "
+        "hopper-V, walker2d-P, walker2d-V or reacher, as a web page",
+    )
+    show.add_argument("--policy", choices=("random", "optimal"), help="default: random")
     show.add_argument("--seed", type=int, default=0)
-    show.add_argument("--steps", type=int, help="break off after so many; default: to the end")
-    show.add_argument("--fidelity", default="exact", help="exact or reference")
+    show.add_argument("--steps", type=int, help="break off after so many; default: at the end")
+    show.add_argument("--fidelity", help="exact (the default) or reference")
     show.add_argument("--output", type=Path, help="the web page; default: <environment>.html")
     show.set_defaults(command=_show, name="show")
 
@@ -171,14 +176,14 @@ def _results(options: argparse.Namespace, scale: str) -> Path:
 
 def _run(options: argparse.Namespace) -> int:
     from untruncated.suite.execute import execute
+    from untruncated.suite.files import check_writable
     from untruncated.suite.finding import Runs, find_run
 
     spec, folder = find_run(options.spec, Runs(options.experiments))
     if options.results:
         folder = options.results / "runs"
     output = options.output or folder / f"{spec.hash}.json"
-    if output.is_dir():
-        raise SuiteError(f"--output {output}: is a folder; name a file")
+    check_writable(output)
     execute(
         spec,
         output,
@@ -190,11 +195,13 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _table(options: argparse.Namespace) -> int:
+    from untruncated.suite.files import check_writable
     from untruncated.suite.tables import write_table
 
     results = _results(options, options.scale)
     output = options.output or results / "tables" / options.scale / f"{options.panel}.csv"
     runs = options.runs or results / "runs"
+    check_writable(output)
     write_table(options.panel, options.scale, options.experiments, runs, output)
     return 0
 
@@ -204,8 +211,11 @@ def _plot(options: argparse.Namespace) -> int:
 
     ignore_users_settings()
     from untruncated.plots.figure import draw_figure
+    from untruncated.suite.files import check_writable
 
     tables = options.tables or _results(options, options.scale) / "tables" / options.scale
+    for output in options.output:
+        check_writable(output)
     draw_figure(options.figure, options.scale, options.experiments, tables, options.output)
     return 0
 
@@ -233,40 +243,18 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from untruncated.catalogue import lookup
-    from untruncated.catalogue.brax import BRAX
-    from untruncated.suite.jax_settings import start_jax
+    from untruncated.showing import show
 
-    if options.steps is not None and options.steps < 1:
-        raise SuiteError(f"--steps must be at least 1, not {options.steps}")
-    if not 0 <= options.seed < 2**32:
-        raise SuiteError(f"--seed must be from 0 to {2**32 - 1}, not {options.seed}")
-    if options.output and options.environment not in BRAX:
-        raise SuiteError(f"--output is for a web page, as of {', '.join(BRAX)}")
-    start_jax()
-    try:
-        entry = lookup("control_environment", options.environment, "environment")
-        fields = entry.resolve({"fidelity": options.fidelity}, "environment")
-        game = entry.load()(**fields)
-        from untruncated.environments.transcript import described, episode, introduction
-
-        moments = episode(game, options.policy, options.seed, options.steps)
-    except ValueError as error:
-        raise SuiteError(str(error)) from error
-    if options.environment not in BRAX:
-        for line in (*introduction(game), "", *described(game, moments)):
-            print(line)
-        return 0
-    from untruncated.environments.brax_page import page
-    from untruncated.suite.files import write_atomically
-
-    moments = list(moments)
-    lines = [*introduction(game), *game.legend(), "", *described(game, moments)]
-    output = options.output or Path(f"{options.environment}.html")
-    write_atomically(output, page(game, [moment.state for moment in moments], lines))
-    for line in (*introduction(game), *game.legend(), lines[-1]):
+    lines = show(
+        options.environment,
+        options.policy,
+        options.seed,
+        options.steps,
+        options.fidelity,
+        options.output,
+    )
+    for line in lines:
         print(line)
-    print(f"{output}: an animation, and at every step what the agent sees and the truth")
     return 0
 
 

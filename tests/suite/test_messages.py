@@ -1,14 +1,16 @@
 """Messages are told while somebody listens, and nothing fails when nobody does."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 
 from untruncated import cli
-from untruncated.suite.messages import Expendable, tell
+from untruncated.suite.messages import Expendable, progress, tell
 
 SPEC = {
     "program": "optimal_prediction",
@@ -47,6 +49,22 @@ def test_a_stream_falls_silent_at_its_first_error(monkeypatch):
     tell("a whole line")
     monkeypatch.setattr(sys, "stderr", None)
     tell("to nobody")
+
+
+def test_progress_is_one_line_that_changes_on_a_terminal(monkeypatch):
+    terminal = Gone(room=10_000)
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress("compiling") as say:
+        time.sleep(0.7)
+        say("step 3")
+        time.sleep(0.6)
+    first, *_, late, last = re.findall(r"\r(.*?)\033\[K", terminal.taken)
+    assert (first, last) == ("compiling, 0 s", "") and re.fullmatch(r"step 3, [1-9] s", late)
+    terminal.room = 5
+    with progress("to somebody who leaves") as say:
+        time.sleep(0.6)
+        say("on and on")
 
 
 @pytest.mark.parametrize("after", ["2>&1 >/dev/null | true", "2>/dev/full", "2>&-", "<&- >&- 2>&-"])

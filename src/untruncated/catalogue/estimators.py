@@ -23,14 +23,17 @@ class EstimatorEntry(Entry):
 _PARTICLES = Field(
     int, minimum=2, multiple_of=2, meaning="N, both halves of the antithetic pairs counted"
 )
-_SIGMA = Field(float, above=0, meaning="standard deviation of perturbations")
+# Its square, by which estimates are divided, is to be a float32 as well.
+SIGMA = Field(
+    float, above=0, minimum=1e-18, maximum=1e18, meaning="standard deviation of perturbations"
+)
 _TRUNCATION = Field(int, minimum=1, meaning="steps per unroll, K")
-_TRUNCATED_ES = {"particles": _PARTICLES, "sigma": _SIGMA, "truncation": _TRUNCATION}
+_TRUNCATED_ES = {"particles": _PARTICLES, "sigma": SIGMA, "truncation": _TRUNCATION}
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
     "full_es": EstimatorEntry(
         "untruncated.estimators.evolution_strategies:FullES",
-        {"particles": _PARTICLES, "sigma": _SIGMA},
+        {"particles": _PARTICLES, "sigma": SIGMA},
         whole=True,
         has_reference=False,
     ),

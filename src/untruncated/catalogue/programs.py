@@ -1,8 +1,9 @@
 """The kinds of experiment: which components each composes, and its own fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from untruncated.catalogue.entry import Entry, Field
+from untruncated.catalogue.estimators import SIGMA
 
 # A multiple of ten has at least ten equal bins for its curve; a step's number fits 32 bits.
 _STEPS = Field(
@@ -193,7 +194,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
                 str, "bptt", choices=("bptt", "full_es"), meaning="what estimates are compared with"
             ),
             "truth_particles": Field(int, 5000, minimum=2, multiple_of=2, meaning="of full_es"),
-            "truth_sigma": Field(float, 1e-3, above=0, meaning="of full_es"),
+            "truth_sigma": replace(SIGMA, default=1e-3, meaning="of full_es"),
             **COMMON,
             "fidelity": _UNROLL_FIDELITY,
         },

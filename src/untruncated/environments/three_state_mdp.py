@@ -2,7 +2,7 @@
 
 States 1 and 2 lead to any of the three with equal probability. State 3 leads back to the state it
 was entered from, so that whoever predicts the next state must remember the last but one. There are
-no actions and no episodes. RTU paper, Appendix B.2 and Figure 7. States are numbered from 0 here.
+no actions and no episodes. RTU paper, Appendix B.2 and Figure 7.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.environments.protocol import TimeStep
 
-STATES = 3
+STATES = 3  # numbered from 0 in what follows
 MEMORY_STATE = 2
 
 

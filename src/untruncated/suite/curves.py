@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from untruncated.catalogue import PROGRAMS, CatalogueError, lookup
-from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.figures import Point
 from untruncated.suite.results import canonical_json
@@ -122,7 +122,7 @@ def curve_points(curve: str, raw: Mapping[str, Any], where: str, setting: Settin
 def _sweep(raw: Mapping[str, Any], where: str, scale: Scale) -> Iterator[dict[str, Any]]:
     sweep = raw.get("sweep", {})
     if not isinstance(sweep, Mapping):
-        raise CatalogueError(f"{where}.sweep", f"must be a mapping, not {sweep!r}")
+        raise CatalogueError(f"{where}.sweep", f"must be a mapping, not {shown(sweep)}")
     for variable, name in sweep.items():
         if not isinstance(name, str) or name not in scale.lists:
             raise CatalogueError(f"{where}.sweep.{variable}", not_among(name, scale.lists))

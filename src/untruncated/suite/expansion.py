@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from untruncated.catalogue import CatalogueError, lookup
-from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.plots import PlotEntry
 from untruncated.suite.curves import CURVE_KEYS, RUN_KEYS, Scale, Setting, curve_points, gather
 from untruncated.suite.errors import SpecError
@@ -373,7 +373,7 @@ def _relabelled(point: Point, label: str, stages: tuple[str, ...], where: str) -
 
 def _claims(raw: Any) -> list[dict[str, str]]:
     if not isinstance(raw, list):
-        raise CatalogueError("claims", f"must be a list, not {raw!r}")
+        raise CatalogueError("claims", f"must be a list, not {shown(raw)}")
     keys = ("id", "text", "source")
     return [
         {

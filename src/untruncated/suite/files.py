@@ -65,9 +65,31 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         SuiteError: The disk is full, the folder cannot be written, ...
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+    temporary = _temporary(path, path.suffix)
     with _replacing(path, temporary):
         yield temporary
+
+
+def check_writable(path: str | Path) -> None:
+    """Makes sure, before the work for it is done, that `path` can be written; makes its folder.
+
+    Raises:
+        SuiteError: It is a folder, or as `atomic_path`.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise SuiteError(f"--output {path}: is a folder; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _temporary(path).touch()
+        _temporary(path).unlink()
+    except OSError as error:
+        raise _could_not("write", path, error) from error
+
+
+def _temporary(path: Path, suffix: str = "") -> Path:
+    """The name, beside a file, under which it is written first."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp{suffix}")
 
 
 def write_atomically(path: str | Path, data: bytes | str) -> None:
@@ -77,7 +99,7 @@ def write_atomically(path: str | Path, data: bytes | str) -> None:
         SuiteError: As `atomic_path`; an old file at `path` is untouched.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     with _replacing(path, temporary):
         temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 

@@ -3,7 +3,10 @@
 import io
 import os
 import sys
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -59,6 +62,38 @@ def discard(stream: Any) -> None:
 def tell(text: str) -> None:
     """Shows one line on stderr, if it can be shown."""
     print(text, file=Expendable(sys.stderr), flush=True)
+
+
+@contextmanager
+def progress(first: str) -> Iterator[Callable[[str], None]]:
+    """Says on stderr what goes on while the body runs, beginning with `first`.
+
+    On a terminal this is a line with the seconds, which what the function yielded is given
+    replaces, and which is gone in the end; elsewhere it is `first`, once.
+    """
+    stream = Expendable(sys.stderr)
+    if not stream.isatty():
+        tell(first)
+        yield lambda text: None
+        return
+    said, ended, start = [first], threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while True:
+            stream.write(f"\r{said[0]}, {time.monotonic() - start:.0f} s\033[K")
+            stream.flush()
+            if ended.wait(0.5):
+                break
+        stream.write("\r\033[K")
+        stream.flush()
+
+    ticking = threading.Thread(target=tick, daemon=True)
+    ticking.start()
+    try:
+        yield lambda text: said.__setitem__(0, text)
+    finally:
+        ended.set()
+        ticking.join()
 
 
 def keep_descriptors() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from untruncated.catalogue import CatalogueError
-from untruncated.catalogue.entry import not_among
+from untruncated.catalogue.entry import not_among, shown
 from untruncated.suite.errors import SpecError
 
 LARGEST = 100_000  # values in a file, aliases written out
@@ -90,7 +90,9 @@ def mapping(
     """`raw`, if it is a mapping with the required keys and none but the allowed ones."""
     if not isinstance(raw, Mapping):
         nothing = "is empty" if where == "the file" else "is missing"
-        raise CatalogueError(where, nothing if raw is None else f"must be a mapping, not {raw!r}")
+        raise CatalogueError(
+            where, nothing if raw is None else f"must be a mapping, not {shown(raw)}"
+        )
     prefix = "" if where == "the file" else f"{where}."
     for key in raw:
         if allowed and key not in allowed:
@@ -104,5 +106,5 @@ def mapping(
 def texts(raw: Any, where: str) -> list[str]:
     """`raw`, if it is a list of at least one text."""
     if not isinstance(raw, list) or not raw or not all(isinstance(item, str) for item in raw):
-        raise CatalogueError(where, f"must be a list of names, not {raw!r}")
+        raise CatalogueError(where, f"must be a list of names, not {shown(raw)}")
     return raw

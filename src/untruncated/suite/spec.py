@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from untruncated.catalogue import CatalogueError, lookup
-from untruncated.catalogue.entry import Field, not_among
+from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.suite.results import canonical_json, spec_hash
 from untruncated.suite.unrolls import check_unrolls
@@ -58,7 +58,7 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
         CatalogueError: Names the field and what is allowed.
     """
     if not isinstance(raw, Mapping):
-        raise CatalogueError(where, f"must be a mapping, not {raw!r}")
+        raise CatalogueError(where, f"must be a mapping, not {shown(raw)}")
     program = _require(raw, "program", where)
     entry = lookup("program", program, f"{where}.program")
     stage = _stage_fields(raw, entry, where)
@@ -120,7 +120,7 @@ def _members(
     values = _require(raw, entry.members, where)
     where = f"{where}.{entry.members}"
     if not isinstance(values, list) or not values:
-        raise CatalogueError(where, f"must be a list with at least one entry, not {values!r}")
+        raise CatalogueError(where, f"must be a list with at least one entry, not {shown(values)}")
     fields, canonical = [], []
     for index, value in enumerate(values):
         place = f"{where}[{index}]"
@@ -141,7 +141,7 @@ def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> Non
     asked = values.get("semantics", current)
     if asked != current:
         raise CatalogueError(
-            f"{where}.semantics", f"this version computes semantics {current}, not {asked!r}"
+            f"{where}.semantics", f"this version computes semantics {current}, not {shown(asked)}"
         )
 
 
@@ -154,7 +154,7 @@ def _stage_fields(raw: Mapping[str, Any], entry: ProgramEntry, where: str) -> di
         tuning = raw["tuning"]
         if not isinstance(tuning, str) or not re.fullmatch("[0-9a-f]{16}", tuning):
             raise CatalogueError(
-                f"{where}.tuning", f"must be a run's 16 hex digits, not {tuning!r}"
+                f"{where}.tuning", f"must be a run's 16 hex digits, not {shown(tuning)}"
             )
         rule = f"lowest_mean_{entry.objective}"
         selection = raw.get("selection", rule)
@@ -172,7 +172,7 @@ def number_list(values: Any, field: Field, where: str) -> list:
         CatalogueError: It is no list, is empty, repeats a number, or has one that is not allowed.
     """
     if not isinstance(values, list | tuple) or not values:
-        raise CatalogueError(where, f"must be a list with at least one number, not {values!r}")
+        raise CatalogueError(where, f"must be a list with at least one number, not {shown(values)}")
     numbers = [field.coerce(value, f"{where}[{index}]") for index, value in enumerate(values)]
     if len(set(numbers)) < len(numbers):
         raise CatalogueError(where, f"names a number twice: {numbers}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from untruncated.catalogue import CELLS, CatalogueError, lookup
-from untruncated.catalogue.entry import CellEntry
+from untruncated.catalogue.entry import CellEntry, shown
 
 LARGEST_WIDTH = 1_000_000
 
@@ -157,7 +157,7 @@ def _budget(
         unit, cost = "parameters", lambda cell: parameters(cell, inputs)
     if not form.endswith("_of"):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise CatalogueError(where, f"must be a whole number of at least 1, not {value!r}")
+            raise CatalogueError(where, f"must be a whole number of at least 1, not {shown(value)}")
         return value, cost, unit
     if not isinstance(value, Mapping) or set(value) - {"cell", "credit"}:
         raise CatalogueError(where, "must be a mapping with the keys cell and credit")
