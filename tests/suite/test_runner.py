@@ -196,17 +196,28 @@ def rewritten(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def with_an_open_header(content: bytes) -> bytes:
+    """A well-formed archive whose first array has a header that ends too early."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for number, name in enumerate(old.namelist()):
+            member = old.read(name)
+            new.writestr(name, member if number else member.replace(b"}", b" ", 1))
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         rewritten,
+        with_an_open_header,
         lambda content: b"",
         lambda content: content[: len(content) // 2],
         lambda content: content[:-1],
         lambda content: b"not a checkpoint",
         lambda content: content.replace(b"\0\0\x80?", b"\0\0\0?", 1),
     ],
-    ids=["rewritten", "empty", "half", "all but one byte", "foreign", "number changed"],
+    ids=["rewritten", "header", "empty", "half", "all but one byte", "foreign", "number changed"],
 )
 def test_a_damaged_checkpoint_is_ignored_with_one_warning(output, checkpoint, damage):
     interrupted_at(6, output)
