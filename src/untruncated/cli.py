@@ -237,7 +237,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from untruncated.suite.status import verify_results
+    from untruncated.suite.verifying import verify_results
 
     return verify_results((options.results or Path("results")) / "runs", options.experiments)
 

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from untruncated.suite.jax_settings import (
-    EVERY_LOOP,
-    LOOP_BYTES,
-    XLA_FLAGS,
     compile_every_loop_whole,
     compile_loops_whole,
     prepare_jax,
 )
+from untruncated.suite.number_settings import EVERY_LOOP, LOOP_BYTES, XLA_FLAGS
 
 OURS = [f"--{name}={value}" for name, value in XLA_FLAGS.items()]
 

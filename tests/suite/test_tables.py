@@ -11,8 +11,9 @@ import pytest
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figure
 from untruncated.suite.results import Metric, Result, write_result
-from untruncated.suite.status import print_status, verify_results
+from untruncated.suite.status import print_status
 from untruncated.suite.tables import COLUMNS, KINDS, read_table, write_table
+from untruncated.suite.verifying import verify_results
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = ROOT / "experiments"

@@ -1,7 +1,9 @@
 """From a run to its finished result file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from untruncated.catalogue import lookup
 from untruncated.suite.errors import SpecError
@@ -9,6 +11,9 @@ from untruncated.suite.jax_settings import start_jax
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import RunSpec
 from untruncated.suite.tuning import choose_step_size
+
+if TYPE_CHECKING:  # the suite knows programs by name only
+    from untruncated.programs.protocol import Program
 
 
 def execute(
@@ -22,19 +27,9 @@ def execute(
         SuiteError: The tuning result is missing or damaged, the program cannot be built, the
             result cannot be written, or the run was stopped by a signal.
     """
-    step_sizes, choices = _step_sizes(spec, output.parent)
-    entry = lookup("program", spec.fields["program"], "program")
-    start_jax(every_loop_whole=entry.compiles_every_loop_whole)
-    import jax
+    with built(spec, output.parent) as program:
+        from untruncated.suite.runner import run
 
-    from untruncated.suite.runner import run
-
-    with jax.enable_x64(spec.fields["precision"] == "float64"):
-        build = entry.load()
-        try:
-            program = build(spec.fields, step_sizes, choices)
-        except ValueError as error:  # parts that do not fit each other, or data that is not here
-            raise SpecError(f"run {spec.hash}: {error}") from error
         return run(
             program,
             spec.canonical,
@@ -42,6 +37,31 @@ def execute(
             checkpoint_seconds=checkpoint_seconds,
             progress=progress,
         )
+
+
+@contextmanager
+def built(spec: RunSpec, folder: Path) -> Iterator["Program"]:
+    """A run's program, in the run's precision while the body runs; starts jax.
+
+    Args:
+        spec: The run.
+        folder: Where its tuning run's result is.
+
+    Raises:
+        SuiteError: The tuning result is missing or damaged, or the program cannot be built.
+    """
+    step_sizes, choices = _step_sizes(spec, folder)
+    entry = lookup("program", spec.fields["program"], "program")
+    start_jax(every_loop_whole=entry.compiles_every_loop_whole)
+    import jax
+
+    with jax.enable_x64(spec.fields["precision"] == "float64"):
+        build = entry.load()
+        try:
+            program = build(spec.fields, step_sizes, choices)
+        except ValueError as error:  # parts that do not fit each other, or data that is not here
+            raise SpecError(f"run {spec.hash}: {error}") from error
+        yield program
 
 
 def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any]]:

@@ -7,21 +7,16 @@ import sys
 
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.kept_programs import can_be_kept, mend_reading, programs_folder
+from untruncated.suite.number_settings import EVERY_LOOP, XLA_FLAGS, fix_numbers
 
-# A loop that moves no more bytes than this in an iteration is compiled as one function.
-LOOP_BYTES = 4 * 1024**2
-EVERY_LOOP = 2**40
-XLA_FLAGS = {
-    "xla_backend_extra_options": f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}",
-    # Matrix products handed to this library cannot be part of such a function.
-    "xla_cpu_experimental_ynn_fusion_type": "",
-}
 _NAMES = ("JAX_", "XLA_")
 _START = "import jax; jax.numpy.zeros(1)"  # flags are read when the first program is compiled
 
 
 def start_jax(*, keep_programs: bool = True, every_loop_whole: bool = False) -> None:
     """Imports jax as a run wants it, and starts its device.
+
+    What changes numbers is set here, whatever the environment says of it.
 
     `every_loop_whole` is for runs that compare times of small problems with those of large ones.
 
@@ -36,6 +31,7 @@ def start_jax(*, keep_programs: bool = True, every_loop_whole: bool = False) -> 
     try:
         import jax
 
+        fix_numbers()
         jax.devices()
         mend_reading()
     except Exception as error:  # of any kind: a bad setting, a missing library, no device

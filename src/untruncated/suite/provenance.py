@@ -7,6 +7,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from untruncated.suite.number_settings import changed_rounding, given_flags
+
 _PACKAGES = ("untruncated", "jax", "jaxlib", "numpy", "flax", "optax")
 _SOURCE = Path(__file__).resolve().parents[1]  # the folder of the package
 _TIMEOUT = 10.0  # seconds; a repository on a slow network drive must not hold up a run
@@ -23,7 +25,8 @@ def provenance() -> dict[str, Any]:
         "platform": platform.platform(),
         "device": _device(),
         "machine": machine(),
-        "xla_flags": os.environ.get("XLA_FLAGS"),
+        "xla_flags": given_flags(),
+        "rounding": changed_rounding(),
         "nproc": os.environ.get("NPROC"),
         "jax_threefry_partitionable": bool(jax.config.jax_threefry_partitionable),
     }

@@ -1,12 +1,12 @@
-"""What is done, what is missing, what diverged; and whether every result file is sound."""
+"""What is done, what is missing, what diverged."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.suite.advice import broken_files, told
-from untruncated.suite.commands import EXPERIMENTS, compute_run
+from untruncated.suite.advice import told
+from untruncated.suite.commands import compute_run
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Experiments, Figure, Panel
@@ -14,7 +14,7 @@ from untruncated.suite.finding import Runs
 from untruncated.suite.messages import tell
 from untruncated.suite.plan import targets
 from untruncated.suite.results import Result, read_result
-from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec, resolve_run
+from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec
 from untruncated.suite.tuning import contradiction, is_close
 
 
@@ -85,11 +85,11 @@ def _states(
             states.append("damaged")
             notes.append(told(error, runs))
             continue
-        contradicts = _contradiction(spec, result, folder)
-        if contradicts:
+        problem = contradicts(spec, result, folder)
+        if problem:
             states.append("contradicting")
             again = compute_run(path, runs.experiments)
-            notes.append(f"{contradicts}. Compute it again with: {again}")
+            notes.append(f"{problem}. Compute it again with: {again}")
             continue
         states.append("done")
         stage = "tuning" if spec is tuning else "final"
@@ -108,7 +108,7 @@ def _states(
     return states, list(dict.fromkeys(notes))
 
 
-def _contradiction(spec: RunSpec, result: Result, folder: Path) -> str | None:
+def contradicts(spec: RunSpec, result: Result, folder: Path) -> str | None:
     """Whether a final result was made from another tuning result than lies beside it."""
     if spec.tuning is None:
         return None
@@ -123,45 +123,3 @@ def _is_close_call(spec: RunSpec, result: Result) -> bool:
     """Whether a tuning run of one block of seeds leaves open which step size is best."""
     objective = lookup("program", spec.fields["program"], "program").objective
     return len(spec.fields["seeds"]) == SEEDS_PER_BLOCK and is_close(result, objective)
-
-
-def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
-    """Checks every result file in a folder, and that this version still knows its spec.
-
-    Returns:
-        0 if all are sound, and the experiment files, if there are any, too; 1 if not. Each defect
-        is told on a line of its own.
-
-    Raises:
-        ResultError: There are none.
-    """
-    paths = sorted(folder.glob("*.json"))
-    if not paths:
-        raise ResultError(f"{folder}: no result files here; --results names another folder")
-    runs = Runs(experiments)
-    defects = [defect for path in paths if (defect := _defect(path, runs))]
-    broken = broken_files(runs)
-    for defect in (*defects, *broken):
-        tell(f"error: {defect}")
-    print(f"{len(paths) - len(defects)} of {len(paths)} result files in {folder} are sound")
-    return 1 if defects or broken else 0
-
-
-def _defect(path: Path, runs: Runs) -> str | None:
-    try:
-        result = read_result(path)
-        spec = resolve_run(result.spec)
-    except ResultError as error:
-        return told(error, runs)
-    except ValueError as error:
-        return f"{path}: a run that this version does not know: {error}"
-    if spec.canonical != result.spec:
-        return (
-            f"{path}: this version names the run {spec.hash}. Remove the file after computing that "
-            f"with: {compute_run(path, runs.experiments)}"
-        )
-    contradicts = _contradiction(spec, result, path.parent)
-    if contradicts:
-        again = compute_run(path, runs.experiments)
-        return f"{path}: {contradicts}. Compute it again with: {again}"
-    return None

@@ -1,0 +1,73 @@
+"""Whether every result file is sound: whole, of a run that is known, and made as it should be."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from untruncated.suite.advice import broken_files, told
+from untruncated.suite.commands import EXPERIMENTS, compute_run
+from untruncated.suite.errors import ResultError
+from untruncated.suite.finding import Runs
+from untruncated.suite.messages import tell
+from untruncated.suite.number_settings import unusual
+from untruncated.suite.results import Result, read_result
+from untruncated.suite.spec import RunSpec, resolve_run
+from untruncated.suite.status import contradicts
+
+
+class Sound(NamedTuple):
+    """A result file with which nothing is wrong."""
+
+    path: Path
+    spec: RunSpec
+    result: Result
+
+
+def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
+    """Checks every result file in a folder, and that this version still knows its spec.
+
+    A result made under settings that round in another way is named in a note.
+
+    Returns:
+        0 if all are sound, and the experiment files, if there are any, too; 1 if not. Each defect
+        is told on a line of its own.
+
+    Raises:
+        ResultError: There are none.
+    """
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise ResultError(f"{folder}: no result files here; --results names another folder")
+    runs = Runs(experiments)
+    checked = [_checked(path, runs) for path in paths]
+    sound = [one for one in checked if isinstance(one, Sound)]
+    broken = broken_files(runs)
+    for defect in (*(one for one in checked if isinstance(one, str)), *broken):
+        tell(f"error: {defect}")
+    for path, _, result in sound:
+        if settings := unusual(result.provenance):
+            print(f"note: {path}: computed with {settings}, which may round in another way")
+    print(f"{len(sound)} of {len(paths)} result files in {folder} are sound")
+    return 1 if len(sound) < len(paths) or broken else 0
+
+
+def _checked(path: Path, runs: Runs) -> Sound | str:
+    """The result in a file, or what is wrong with it and what to do."""
+    try:
+        result = read_result(path)
+        spec = resolve_run(result.spec)
+    except ResultError as error:
+        return told(error, runs)
+    except ValueError as error:
+        return f"{path}: a run that this version does not know: {error}"
+    again = compute_run(path, runs.experiments)
+    if spec.canonical != result.spec:
+        return (
+            f"{path}: this version names the run {spec.hash}. Remove the file after computing that "
+            f"with: {again}"
+        )
+    problem = contradicts(spec, result, path.parent)
+    return (
+        f"{path}: {problem}. Compute it again with: {again}"
+        if problem
+        else Sound(path, spec, result)
+    )
