@@ -237,7 +237,9 @@ def test_a_checkpoint_of_another_chunk_length_is_ignored(output):
     program, lines = Counters(chunk=2), []
     np.testing.assert_array_equal(counts(run(program, output=output, log=lines.append)), COUNTS)
     assert program.chunks == 6
-    assert lines[0].endswith("it is of another run, chunk length or version of the program")
+    assert lines[0].endswith(
+        "it is of another run, chunk length, setting of jax or version of the program"
+    )
 
 
 def test_a_checkpoint_made_with_another_choice_is_ignored(output):
@@ -247,6 +249,15 @@ def test_a_checkpoint_made_with_another_choice_is_ignored(output):
     run(program, output=output, log=lines.append)
     assert program.chunks == 6
     assert "ignoring the checkpoint" in lines[0]
+
+
+def test_a_checkpoint_made_under_other_rounding_is_ignored(output):
+    with jax.default_matmul_precision("bfloat16"):
+        interrupted_at(6, output)
+    lines = []
+    result = run(Counters(), output=output, log=lines.append)
+    assert "ignoring the checkpoint" in lines[0] and result.timing["resumed"] == 0
+    assert result.provenance["rounding"] == {}
 
 
 def test_no_damage_to_a_checkpoint_gets_through(output, checkpoint):

@@ -109,7 +109,9 @@ def unpack(content: bytes, identity: dict[str, Any], start: State) -> State:
         raise ValueError("its content does not fit its checksum")
     saved = json.loads(note)
     if saved["identity"] != identity:
-        raise ValueError("it is of another run, chunk length or version of the program")
+        raise ValueError(
+            "it is of another run, chunk length, setting of jax or version of the program"
+        )
     carry = jax.tree.unflatten(structure, list(map(_restore, leaves, like)))
     return State(saved["step"], carry, Clock(**saved["clock"]))
 

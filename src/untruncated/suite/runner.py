@@ -25,6 +25,7 @@ from untruncated.suite.checkpoints import Clock, Say, State, identity_of, load, 
 from untruncated.suite.errors import Interrupted, SuiteError
 from untruncated.suite.files import exclusive_lock, remove_leftovers
 from untruncated.suite.messages import Expendable
+from untruncated.suite.number_settings import changed_rounding, given_flags, unusual
 from untruncated.suite.provenance import provenance
 from untruncated.suite.results import (
     SIZE_LIMIT,
@@ -166,8 +167,13 @@ def _to_the_end(
 
 
 def _asked(program: "Program", name: str) -> dict[str, Any]:
-    """What a checkpoint's carry was made for: with another choice, a run must start anew."""
-    return {"run": name, "axes": plain(program.axes), "choices": plain(program.choices)}
+    """What a checkpoint's carry was made for: with another choice, a run must start anew.
+
+    So must one under settings that round in another way, or its result would be of two kinds.
+    """
+    asked = {"run": name, "axes": plain(program.axes), "choices": plain(program.choices)}
+    settings = unusual({"rounding": changed_rounding(), "xla_flags": given_flags()})
+    return asked | ({"settings": settings} if settings else {})
 
 
 def _check_size(program: "Program", start: State) -> None:
