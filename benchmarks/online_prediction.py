@@ -8,8 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
+from examples import td_lambda_rtu
 
-from benchmarks.straightforward import straightforward
 from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_cpu_seconds
 from untruncated.agents.adam import adam_update, bias_corrections, init_moments
 from untruncated.agents.heads import init_predictor, make_head
@@ -66,13 +67,15 @@ def suite_program(cell: Mapping[str, Any], credit: Any, seeds: int) -> Program:
 
 
 def straightforward_program(width: int) -> Program:
-    """The first program one would write, on a stream made beforehand."""
+    """The first program one would write, examples/td_lambda_rtu.py, on a stream made beforehand."""
     environment = TraceConditioning()
     start = environment.start(jax.random.key(0))
     _, stream = jax.jit(environment.unroll, static_argnums=1)(start, STEPS)
-    init, run = straightforward(LinearRTU(INPUTS, width), 1e-3)
-    state, compiled = init(jax.random.key(1)), jax.jit(run, compiler_options=ONLINE_LEARNING)
-    return Program(lambda: compiled(state, stream.observation, stream.reward), STEPS)
+    params = td_lambda_rtu.init_params(jax.random.key(1), INPUTS, width)
+    learn = partial(td_lambda_rtu.learn, optimiser=optax.adam(1e-3))
+    compiled = jax.jit(learn, compiler_options=ONLINE_LEARNING)
+    observed = {"observations": stream.observation, "rewards": stream.reward}
+    return Program(lambda: compiled(params, **observed), STEPS)
 
 
 def optimiser_program(width: int, seeds: int) -> Program:
