@@ -94,3 +94,16 @@ def test_online_rtu_is_short_and_needs_only_the_layer_of_ours():
     assert [line for line in lines if "untruncated" in line] == [
         "from untruncated.layers import LinearRTU"
     ]
+
+
+def test_pes_on_your_loss_learns_a_decay_from_outside_the_repository(tmp_path):
+    path = EXAMPLES / "pes_on_your_loss.py"
+    done = subprocess.run(
+        [sys.executable, path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    sizes = re.findall(r"step sizes (\S+) to (\S+)$", done.stdout, re.MULTILINE)
+    first, last = (float(size) for size in sizes[-1])
+    # of all such schedules the best falls from 0.22 to 0.0015
+    assert len(sizes) == 6 and 0.05 < first < 0.5 and last < 0.5 * first
+    assert len(path.read_text().splitlines()) <= 40

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from untruncated.pages.figures import Figures
-from untruncated.pages.samples import Sample
+from untruncated.pages.samples import Sample, best
 from untruncated.plots.scaling import exponents as fitted_exponents
 from untruncated.plots.step_size_averages import averages
 
@@ -64,6 +64,19 @@ def by_unrolls(figures: Figures, panel: str, curve: str) -> list[Sample]:
     return sorted(found, key=lambda sample: sample.x)
 
 
+def best_along(figures: Figures, panel: str, curve: str, metric: str, per: float) -> list[Sample]:
+    """For each value of the swept quantity, which is x, the best step size's tuning seeds.
+
+    `per` divides the metric, say by the number of steps that it sums over.
+    """
+    values = figures.column(panel, "x", curve=curve, stage="tuning")
+    found = (
+        best(figures.sweep(panel, curve, metric, "step_size", stage="tuning", x=value))
+        for value in values
+    )
+    return [replace(sample.per(per), x=value) for sample, value in zip(found, values, strict=True)]
+
+
 def surface_around(
     figures: Figures, panel: str, place: Sequence[float], distance: float
 ) -> tuple[float, float]:
@@ -97,6 +110,7 @@ def setting_averages(
 
 
 FACTS = (
+    best_along,
     by_unrolls,
     exponents,
     final_parameters,
