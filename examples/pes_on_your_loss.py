@@ -14,6 +14,7 @@ CURVATURE = jnp.logspace(-2, 0, 20)
 
 @dataclass(frozen=True)
 class NoisyQuadratic:
+    """Descent on a bowl of 20 curvatures with noisy gradients; the loss is summed over the steps."""
     horizon: int = 1000  # steps of an inner problem
     unroll_loss: str = "sum"
     differentiable: bool = False  # PES need not know that it is
