@@ -9,12 +9,11 @@ import optax
 from untruncated.estimators.persistent_es import PES
 from untruncated.estimators.staggered import Staggered
 
-CURVATURE = jnp.logspace(-2, 0, 20)
-
 
 @dataclass(frozen=True)
 class NoisyQuadratic:
-    """Descent on a bowl of 20 curvatures with noisy gradients; the loss is summed over the steps."""
+    """Descent on a bowl of 20 curvatures by noisy gradients; losses are summed over steps."""
+
     horizon: int = 1000  # steps of an inner problem
     unroll_loss: str = "sum"
     differentiable: bool = False  # PES need not know that it is
@@ -23,9 +22,10 @@ class NoisyQuadratic:
         return jnp.full(20, 3.0)
 
     def unroll_step(self, theta, x, t, key):
+        curvature = jnp.logspace(-2, 0, 20)
         step_size = jnp.exp(theta[0] + theta[1] * t / self.horizon)
-        x = x - step_size * (CURVATURE * x + jax.random.normal(key, x.shape))
-        return x, jnp.mean(CURVATURE * x**2)
+        x = x - step_size * (curvature * x + jax.random.normal(key, x.shape))
+        return x, jnp.mean(curvature * x**2)
 
 
 problem, theta = NoisyQuadratic(), jnp.array([-7.0, 0.0])  # log of the first step size; its slope
