@@ -1,7 +1,6 @@
 """Whether every result file is sound: whole, of a run that is known, and made as it should be."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from untruncated.suite.advice import broken_files, told
 from untruncated.suite.commands import EXPERIMENTS, compute_run
@@ -9,27 +8,21 @@ from untruncated.suite.errors import ResultError
 from untruncated.suite.finding import Runs
 from untruncated.suite.messages import tell
 from untruncated.suite.number_settings import unusual
-from untruncated.suite.results import Result, read_result
-from untruncated.suite.spec import RunSpec, resolve_run
+from untruncated.suite.recomputing import Sound, recompute
+from untruncated.suite.results import read_result
+from untruncated.suite.spec import resolve_run
 from untruncated.suite.status import contradicts
 
 
-class Sound(NamedTuple):
-    """A result file with which nothing is wrong."""
-
-    path: Path
-    spec: RunSpec
-    result: Result
-
-
-def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
+def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: int = 0) -> int:
     """Checks every result file in a folder, and that this version still knows its spec.
 
-    A result made under settings that round in another way is named in a note.
+    A result made under settings that round in another way is named in a note. The first chunks of
+    so many runs as `recomputed` says are computed again and compared.
 
     Returns:
-        0 if all are sound, and the experiment files, if there are any, too; 1 if not. Each defect
-        is told on a line of its own.
+        0 if all are sound, and the experiment files, if there are any, too; 1 if not, or if a run
+        came out otherwise. Each defect is told on a line of its own.
 
     Raises:
         ResultError: There are none.
@@ -47,7 +40,8 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS) -> int:
         if settings := unusual(result.provenance):
             print(f"note: {path}: computed with {settings}, which may round in another way")
     print(f"{len(sound)} of {len(paths)} result files in {folder} are sound")
-    return 1 if len(sound) < len(paths) or broken else 0
+    agree = recompute(sound, recomputed) if recomputed else True
+    return 1 if len(sound) < len(paths) or broken or not agree else 0
 
 
 def _checked(path: Path, runs: Runs) -> Sound | str:
