@@ -11,6 +11,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
+# Snakemake keeps things in the home folder; the user of a container may have none.
+ifeq ($(shell test -w "$(HOME)" && echo yes),)
+export HOME := $(CURDIR)/.snakemake/home
+endif
+
 # One Snakemake at a time.
 .NOTPARALLEL:
 .PHONY: help test lint bench lock docs clean

@@ -10,14 +10,15 @@ import sys
 from pathlib import Path
 
 from untruncated.suite.errors import SuiteError
-from untruncated.suite.places import check_environment, check_for_jobs
+from untruncated.suite.places import check_environment, check_for_jobs, name_user
 from untruncated.suite.messages import tell
 from untruncated.suite.plan import RULES, make_plan
 
 try:
+    name_user()
     check_environment(Path(sys.executable))
     PLAN = make_plan(config, workflow.config_settings.config_args or ())
-except SuiteError as error:
+except (SuiteError, OSError) as error:
     sys.exit(f"error: {error}")
 
 BIN = shlex.quote(os.path.dirname(sys.executable))
@@ -35,7 +36,7 @@ def asked(function):
     def answer(wildcards):
         try:
             return function(wildcards)
-        except SuiteError as error:
+        except (SuiteError, OSError) as error:
             sys.exit(f"error: {error}")
 
     return answer

@@ -1,5 +1,6 @@
 """`make` works wherever the project lies."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -31,3 +32,14 @@ def test_make_calls_the_environments_python_wherever_it_lies(name, tmp_path):
     )
     expected = ["-m", "snakemake", "pes_figure4", "--cores", "3", "--config", "scale=small"]
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{expected}\n", "")
+
+
+@pytest.mark.parametrize("home", [None, "", "/proc/1"])
+def test_whoever_has_no_home_gets_one_in_the_project(home):
+    environment = {key: value for key, value in os.environ.items() if key != "HOME"}
+    environment |= {} if home is None else {"HOME": home}
+    command = ["make", "-n", "-p", "help"]
+    told = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert f"\nHOME := {ROOT}/.snakemake/home\n" in told.stdout

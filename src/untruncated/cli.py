@@ -14,7 +14,7 @@ from pathlib import Path
 
 from untruncated.suite.commands import EXPERIMENTS, default_results
 from untruncated.suite.errors import SuiteError
-from untruncated.suite.messages import Expendable, discard, keep_descriptors, tell
+from untruncated.suite.messages import Expendable, discard, fitted, keep_descriptors, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +47,11 @@ def _main(arguments: Sequence[str] | None) -> int:
         tell(f"error: {text}")
         _note(options.log, f"{options.name} failed: {text}")
         return error.exit_code
+    except OSError as error:  # a folder that may not be read, a file system that has gone
+        text = f"{error.filename or options.name}: {error.strerror or error}"
+        tell(f"error: {text}; check that it is there and may be read")
+        _note(options.log, f"{options.name} failed:\n{traceback.format_exc()}")
+        return 1
     except BaseException:
         _note(options.log, f"{options.name} broke off:\n{traceback.format_exc()}")
         raise
@@ -80,7 +85,7 @@ def _write(text: str) -> None:
     if sys.stdout is None:  # closed by whoever started this
         return
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(fitted(text, sys.stdout))
         sys.stdout.flush()
     except OSError as error:
         discard(sys.stdout)
@@ -94,7 +99,7 @@ def _note(log: Path | None, text: str) -> None:
         return
     with suppress(OSError):
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{datetime.now().isoformat(timespec='seconds')} {text}\n")
 
 

@@ -124,3 +124,46 @@ def test_what_is_no_treebank_is_not_kept(server):
     with pytest.raises(DataError, match="cannot be downloaded"):
         penn_treebank.download(f"{address}/missing.tgz")
     assert not list(folders.cache_folder().iterdir())
+
+
+def test_without_a_home_the_named_folders_are_all_there_is(monkeypatch, tmp_path):
+    for outcome in ("~/.cache/untruncated", RuntimeError("no home")):  # as versions differ
+
+        def cache(name, outcome=outcome):
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        monkeypatch.setattr(folders.pooch, "os_cache", cache)
+        assert folders.data_folders() == [tmp_path / "named"]
+        with pytest.raises(DataError, match="no home folder is known"):
+            penn_treebank.download()
+        with monkeypatch.context() as patch:
+            patch.delenv("UNTRUNCATED_DATA")
+            with pytest.raises(DataError, match="no home folder is known"):
+                penn_treebank.load("valid")
+
+
+def test_a_file_or_folder_that_may_not_be_read_is_named(monkeypatch, tmp_path):
+    path = tmp_path / "named" / "ptb.test.txt"
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match=f"{path}: cannot be read"):
+        penn_treebank.load("test")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(type(path), "is_file", refuse)
+    with pytest.raises(DataError, match=f"{path}: cannot be looked for: Permission denied"):
+        penn_treebank.load("test")
+
+
+def test_a_download_that_fails_is_told_in_one_line(monkeypatch, capsys, tmp_path):
+    def unreachable(url, **options):
+        raise ConnectionError("Network is unreachable")
+
+    monkeypatch.setattr(penn_treebank.pooch, "retrieve", unreachable)
+    with pytest.raises(SystemExit) as end:
+        penn_treebank.main()
+    assert str(end.value).startswith("error: http") and "Network is unreachable" in str(end.value)

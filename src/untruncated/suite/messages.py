@@ -2,12 +2,23 @@
 
 import io
 import os
+import re
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+
+# What the suite says in letters that not every terminal has; Greek ones go by their names.
+_SPELLED = dict(
+    zip(
+        "·×→±−–—…’‘“”≈≤≥²³♠♥♦♣°",
+        "* x -> +- - - - ... ' ' \" \" ~ <= >= ^2 ^3 S H D C deg".split(),
+        strict=True,
+    )
+)
 
 
 class Expendable:
@@ -23,7 +34,7 @@ class Expendable:
 
     def write(self, text: str) -> int:
         """Writes the text, or as much as goes; returns its length."""
-        self._try("write", text)
+        self._try("write", fitted(text, self._stream))
         return len(text)
 
     def flush(self) -> None:
@@ -49,6 +60,28 @@ class Expendable:
         except (OSError, ValueError):  # ValueError: closed in between
             discard(self._stream)
             self._silent = True
+
+
+def fitted(text: str, stream: Any) -> str:
+    """The text in the characters that a stream can take: others are spelled out."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(_spelled(character, encoding) for character in text)
+    return text
+
+
+def _spelled(character: str, encoding: str) -> str:
+    with suppress(UnicodeEncodeError):
+        character.encode(encoding)
+        return character
+    if character in _SPELLED:
+        return _SPELLED[character]
+    name = unicodedata.name(character, "")
+    if greek := re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", name):
+        return greek[2].lower() if greek[1] == "SMALL" else greek[2].capitalize()
+    return character.encode("ascii", "backslashreplace").decode()
 
 
 def discard(stream: Any) -> None:

@@ -1,5 +1,7 @@
 """Where the suite may lie: paths that Snakemake or a shell would break are refused at the start."""
 
+import getpass
+import os
 import shlex
 from pathlib import Path
 
@@ -38,3 +40,11 @@ def check_for_jobs(python: Path, folder: Path) -> None:
             f"Snakemake's job scripts cannot run in {str(folder)!r}: its path must not have "
             '" $ ` or \\'
         )
+
+
+def name_user() -> None:
+    """Gives the user a name, which Snakemake asks for, where a container's has none."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # from Python 3.13 on the second
+        os.environ["LOGNAME"] = f"uid{os.getuid()}"

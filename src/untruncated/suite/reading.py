@@ -1,5 +1,6 @@
 """Reads an experiment file, and checks the shape of what stands in it."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,14 +58,35 @@ def _check_size(node: yaml.Node) -> None:
     size(node)
 
 
+# By tag, what is read as one. (YAML 1.1 also takes a number such as 1e-3, without a point, for a
+# text; a field makes a number of it.)
+_MEANT = {
+    "tag:yaml.org,2002:bool": re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
+    "tag:yaml.org,2002:int": re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z"),
+    "tag:yaml.org,2002:float": re.compile(
+        r"(?:[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+    ),
+}
+
+
 class _UniqueKeys(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):
     """A loader to which a key given twice, as a copied curve, is an error.
 
-    What looks like a date or a number and is none, such as 2024-13-01, has its line as well.
+    What looks like a date or a number and is none, such as 2024-13-01, has its line as well. Only
+    decimal numbers are numbers, and only true and false are truths: 010, 0x1F, 1:30, yes and off,
+    out of which YAML 1.1 makes 8, 31, 90, true and false, are texts.
     """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, _MEANT.get(tag, pattern)) for tag, pattern in rules]
+        for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
+            if node.tag in _MEANT and not _MEANT[node.tag].match(node.value):
+                raise ValueError
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
             kind = node.tag.rpartition(":")[2]

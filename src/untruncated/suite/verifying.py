@@ -27,7 +27,9 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: in
     Raises:
         ResultError: There are none.
     """
-    paths = sorted(folder.glob("*.json"))
+    # glob gives nothing, and no error, where the folder cannot be read
+    listed = sorted(folder.iterdir()) if folder.exists() else []
+    paths = [path for path in listed if path.suffix == ".json" and path.name[0] != "."]
     if not paths:
         raise ResultError(f"{folder}: no result files here; --results names another folder")
     runs = Runs(experiments)
