@@ -31,11 +31,3 @@ def test_the_measured_variance_is_that_of_the_formula(structure, entries):
     predicted = metrics["predicted_variance"].values
     assert predicted == relative_pes_variance(structure, entries, 4, 3)
     np.testing.assert_allclose(metrics["relative_variance"].values.mean(), predicted, rtol=0.05)
-
-
-def test_a_problem_without_a_formula_is_refused():
-    spec = resolve_run(
-        {"program": "variance_law", "problem": "toy_regression", "steps": 10, "seeds": [0]}
-    )
-    with pytest.raises(ValueError, match="use linear_losses"):
-        variance_law.build(spec.fields, [], {})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from untruncated.catalogue import CELLS, CatalogueError, lookup
+from untruncated.catalogue import CELLS, CatalogueError
 from untruncated.suite.spec import resolve_run, seed_block
 
 TUNING = {
@@ -167,43 +167,6 @@ def test_seed_blocks_do_not_overlap():
 def test_what_is_not_allowed_is_named(fields, message):
     with pytest.raises(CatalogueError, match=message):
         resolve_run(changed(**fields))
-
-
-STRANGERS = """
-from dataclasses import dataclass
-from untruncated.catalogue.entry import CellEntry, Field
-from untruncated.cells.gru import GRU
-
-@dataclass(frozen=True)
-class Own(GRU):
-    catalogue_entry = CellEntry("strangers_cells:Own", {"width": Field(int)}, credits=("bptt",))
-
-class Child(Own):
-    pass
-
-class Elsewhere(GRU):
-    catalogue_entry = CellEntry("untruncated.cells.gru:GRU", {"width": Field(int)})
-
-class Nowhere(GRU):
-    catalogue_entry = CellEntry("strangers_cells:Missing", {"width": Field(int)})
-
-Alias = Own
-"""
-
-
-def test_a_strangers_cell_is_the_one_that_its_entry_is_located_at(tmp_path, monkeypatch):
-    (tmp_path / "strangers_cells.py").write_text(STRANGERS)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert lookup("cell", "strangers_cells:Own", "cell") is lookup(
-        "cell", "strangers_cells:Alias", "cell"
-    )
-    for name, message in {
-        "Child": "located at 'strangers_cells:Own', which is something else",
-        "Elsewhere": "located at 'untruncated.cells.gru:GRU', which is something else",
-        "Nowhere": "located at 'strangers_cells:Missing': module .* has no attribute 'Missing'",
-    }.items():
-        with pytest.raises(CatalogueError, match=message):
-            lookup("cell", f"strangers_cells:{name}", "cell")
 
 
 REFERENCE = {"fidelity": "reference", "cell": {"name": "lru", "width": 3}}

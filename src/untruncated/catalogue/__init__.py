@@ -1,16 +1,40 @@
 """The names that a YAML may use, what each means and where it lives. Imports no jax."""
 
-import importlib
-
 from untruncated.catalogue.brax import BRAX
 from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
-from untruncated.catalogue.entry import CatalogueError, CellEntry, Entry, not_among
+from untruncated.catalogue.entry import (
+    CatalogueError,
+    CellEntry,
+    Entry,
+    EnvironmentEntry,
+    EstimatorEntry,
+    Field,
+    ProblemEntry,
+    not_among,
+)
+from untruncated.catalogue.estimator_traits import Sizes
 from untruncated.catalogue.estimators import ESTIMATORS, OPTIMISERS
 from untruncated.catalogue.plots import PLOTS
 from untruncated.catalogue.popgym import POPGYM
 from untruncated.catalogue.problems import PROBLEMS
 from untruncated.catalogue.programs import PROGRAMS
+from untruncated.catalogue.strangers import STRANGERS, is_strangers, strangers_entry
+
+__all__ = [
+    "CELLS",
+    "KINDS",
+    "PROGRAMS",
+    "CatalogueError",
+    "CellEntry",
+    "EnvironmentEntry",
+    "EstimatorEntry",
+    "Field",
+    "ProblemEntry",
+    "Sizes",
+    "is_strangers",
+    "lookup",
+]
 
 KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
@@ -27,39 +51,17 @@ KINDS: dict[str, dict[str, Entry]] = {
 
 
 def lookup(kind: str, name: object, where: str) -> Entry:
-    """The entry called `name`, or the one that a stranger's cell "package.module:Name" carries.
+    """The entry called `name`, or that of a stranger's component "package.module:Name".
+
+    Cells, environments, estimators and problems may be strangers'.
 
     Raises:
-        CatalogueError: There is no such name, or what it names has no `catalogue_entry` of its own.
+        CatalogueError: There is no such name, or what it names has no `catalogue_entry` of its own,
+            or one that does not fit it.
     """
     entries = KINDS[kind]
     if isinstance(name, str) and name in entries:
         return entries[name]
-    if kind == "cell" and isinstance(name, str) and ":" in name:
-        return _strangers_cell(name, where)
+    if kind in STRANGERS and isinstance(name, str) and is_strangers(name):
+        return strangers_entry(kind, name, where)
     raise CatalogueError(where, not_among(name, entries))
-
-
-def _strangers_cell(name: str, where: str) -> CellEntry:
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # a stranger's module may fail in any way
-        raise CatalogueError(where, f"{name!r} cannot be imported: {error}") from error
-    entry = getattr(found, "catalogue_entry", None)
-    if not isinstance(entry, CellEntry):
-        raise CatalogueError(
-            where, f"{name!r} has no attribute catalogue_entry that is a CellEntry"
-        )
-    try:
-        located = entry.load()
-    except Exception as error:  # as above
-        problem = f"the catalogue_entry of {name!r} is located at {entry.location!r}: {error}"
-        raise CatalogueError(where, problem) from error
-    if located is not found:  # as of a subclass, which inherits its parent's entry
-        raise CatalogueError(
-            where,
-            f"the catalogue_entry of {name!r} is located at {entry.location!r}, which is something "
-            "else; give the cell an entry of its own",
-        )
-    return entry

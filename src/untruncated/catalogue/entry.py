@@ -1,140 +1,55 @@
 """What the catalogue says of a component: where it lives, its fields, its version. No jax here."""
 
-import difflib
 import importlib
-import math
-import re
-import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-REQUIRED = object()
-# What runs can hold: a smaller float32 is flushed to zero by XLA.
-SMALLEST_FLOAT, LARGEST_FLOAT = 2.0**-126, (2 - 2.0**-23) * 2.0**127
-LARGEST_INTEGER = 2**31 - 1
-# A number in a text: 010 might be meant as 8.
-_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9_]*)?(\.[0-9_]*)?([eE][-+]?[0-9]+)?", re.ASCII)
+from untruncated.catalogue.estimator_traits import Sizes
+from untruncated.catalogue.field import (
+    REQUIRED,
+    CatalogueError,
+    Field,
+    coerce_type,
+    not_among,
+    shown,
+)
 
+__all__ = [
+    "CatalogueError",
+    "CellEntry",
+    "CreditEntry",
+    "Entry",
+    "EnvironmentEntry",
+    "EstimatorEntry",
+    "Field",
+    "Formula",
+    "ProblemEntry",
+    "not_among",
+    "shown",
+]
 
-class CatalogueError(ValueError):
-    """A name or a field that the catalogue does not allow; `where` is the field's dotted path."""
-
-    def __init__(self, where: str, problem: str) -> None:
-        super().__init__(_one_line(f"{where}: {problem}"))
-        self.where = where
-        self.problem = problem
+Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Field:
-    """One field of a component: type, default and allowed values.
+class Formula:
+    """What an entry declares by a function: its arguments, the type of its value, what it means."""
 
-    A field equal to its default is left out of a run's canonical form, so a default must never
-    change: give a new meaning a new name or raise the component's `semantics`. A text that is
-    `drawn` stands in a figure. A number is one that runs can hold, in 32 bits: what would overflow,
-    vanish or round to an excluded bound is refused.
-    """
-
+    arguments: str
     type: type
-    default: Any = REQUIRED
-    choices: tuple = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    below: float | None = None
-    above: float | None = None
-    multiple_of: int | None = None
+    meaning: str
+    minimum: int | None = None
     nullable: bool = False
-    drawn: bool = False
-    meaning: str = ""
 
     def coerce(self, value: Any, where: str) -> Any:
-        """The value in the field's type, so that 1e-3, 0.001 and the string "1e-3" are one.
-
-        Raises:
-            CatalogueError: The value has the wrong type or is not allowed.
-        """
+        """The value in the formula's type; a count may be of any size."""
         if value is None and self.nullable:
             return None
-        value = _coerce_type(value, self.type, where)
-        if self.choices and value not in self.choices:
-            raise CatalogueError(where, not_among(value, self.choices))
-        self._check_bounds(value, where)
-        if self.type in (int, float):
-            self._check_held(value, where)
-        return value
-
-    def _check_bounds(self, value: Any, where: str) -> None:
-        if self.below is not None and value >= self.below:
-            raise CatalogueError(where, f"must be below {self.below}, not {value}")
-        if self.above is not None and value <= self.above:
-            raise CatalogueError(where, f"must be above {self.above}, not {value}")
+        value = coerce_type(value, self.type, where)
         if self.minimum is not None and value < self.minimum:
             raise CatalogueError(where, f"must be at least {self.minimum}, not {value}")
-        if self.maximum is not None and value > self.maximum:
-            raise CatalogueError(where, f"must be at most {self.maximum}, not {value}")
-        if self.multiple_of is not None and value % self.multiple_of:
-            raise CatalogueError(where, f"must be a multiple of {self.multiple_of}, not {value}")
-
-    def _check_held(self, value: float, where: str) -> None:
-        """Refuses what 32 bits cannot hold, or hold as a value that is not allowed."""
-        if self.type is int:
-            if abs(value) > LARGEST_INTEGER:
-                raise CatalogueError(where, f"must be at most {LARGEST_INTEGER}, not {value}")
-            return
-        if value and not SMALLEST_FLOAT <= abs(value) <= LARGEST_FLOAT:
-            raise CatalogueError(
-                where,
-                f"must be 0 or of a size from {SMALLEST_FLOAT:.2g} to {LARGEST_FLOAT:.2g}, as "
-                f"float32 holds it, not {value}",
-            )
-        (held,) = struct.unpack("f", struct.pack("f", value))
-        for bound, side in ((self.below, "below"), (self.above, "above")):
-            if bound is not None and held == bound:
-                raise CatalogueError(where, f"must be {side} {bound} in float32, not {value}")
-
-
-def _coerce_type(value: Any, wanted: type, where: str) -> Any:
-    wrong = CatalogueError(where, f"must be {_NAMES[wanted]}, not {shown(value)}")
-    if wanted is bool or isinstance(value, bool):
-        if wanted is bool and isinstance(value, bool):
-            return value
-        raise wrong
-    if wanted is str:
-        if isinstance(value, str):
-            return value
-        raise wrong
-    if isinstance(value, str) and not _DECIMAL.fullmatch(value):
-        raise wrong
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise wrong from None
-    if not math.isfinite(number) or (wanted is int and number != int(number)):
-        raise wrong
-    return wanted(number)
-
-
-_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-
-
-def not_among(value: Any, allowed: Any, what: str = "value") -> str:
-    """Says that a value is unknown, what is meant perhaps, and what is allowed."""
-    names = [str(name) for name in allowed]
-    nearest = difflib.get_close_matches(str(value), names, n=1)
-    hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
-    return f"unknown {what} {shown(value)}{hint}. Allowed: {', '.join(names) or 'none'}"
-
-
-def shown(value: Any) -> str:
-    """What stands in a message for a value, however long that is."""
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:120]} … {text[-20:]}"
-
-
-def _one_line(text: str) -> str:
-    """The text with the escapes of Python for line ends and all else that cannot be printed."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        return value
 
 
 @dataclass(frozen=True)
@@ -142,12 +57,40 @@ class Entry:
     """A component: `location` is "package.module:Name", called with the fields as arguments.
 
     `semantics` is raised when the same fields come to mean other numbers. It is part of a run's
-    identity, so raising it recomputes exactly the runs that use the component.
+    identity, so raising it recomputes exactly the runs that use the component. An entry of one kind
+    has `formulas`, and its component the `methods`, with so many arguments each.
     """
+
+    formulas: ClassVar[Mapping[str, Formula]] = {}
+    methods: ClassVar[Mapping[str, int]] = {}
 
     location: str
     fields: Mapping[str, Field] = field(default_factory=dict)
     semantics: int = 1
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of what the component is called with."""
+        return tuple(self.fields)
+
+    def declared(self, name: str, *arguments: Any) -> Any:
+        """What a formula of the entry says.
+
+        Raises:
+            CatalogueError: There is none, it fails, or its value is of another type.
+        """
+        formula = self.formulas[name]
+        wanted = f"{name}=lambda {formula.arguments}: …, {formula.meaning}"
+        where = f"the catalogue_entry of {self.location!r}"
+        if getattr(self, name) is None:
+            raise CatalogueError(where, f"must declare {wanted}")
+        try:
+            value = getattr(self, name)(*arguments)
+        except Exception as error:  # a stranger's formula may fail in any way
+            raise CatalogueError(
+                where, f"{wanted}, fails: {type(error).__name__}: {error}"
+            ) from error
+        return formula.coerce(value, f"{where}, {wanted}")
 
     def load(self) -> Any:
         """Imports what `location` names."""
@@ -192,8 +135,13 @@ class EnvironmentEntry(Entry):
     has `action_size` numbers.
     """
 
-    observation_size: Callable[[Mapping[str, Any]], int] = lambda fields: 0
-    actions: Callable[[Mapping[str, Any]], int | None] = lambda fields: 0
+    formulas: ClassVar = {
+        "observation_size": Formula("fields", int, "the number of features of an observation", 1)
+    }
+    methods: ClassVar = {"reset": 1, "step": 1}
+
+    observation_size: Callable[[Fields], int] | None = None
+    actions: Callable[[Fields], int | None] = lambda fields: 0
     action_size: int = 0
 
 
@@ -212,6 +160,7 @@ class CreditEntry(Entry):
 class CellEntry(Entry):
     """A recurrent cell, with its costs as formulas of its resolved fields.
 
+    `credits` names the credit assignments that it can be trained with.
     `parameters(fields, inputs)` counts the recurrent layer's learned numbers.
     `flops(fields, inputs, credit)` counts a step's floating-point operations under a credit
     assignment given with its resolved fields; see `catalogue.cells`. A cell whose RTRL gradient
@@ -221,11 +170,83 @@ class CellEntry(Entry):
     features of its own, which stay zero if it has no input.
     """
 
+    formulas: ClassVar = {
+        "parameters": Formula("fields, inputs", int, "the number of its learned numbers", 0),
+        "flops": Formula("fields, inputs, credit", int, "the operations of a step", 0),
+    }
+    methods: ClassVar = {
+        "init": 1,
+        "initial_state": 0,
+        "derive": 1,
+        "drive": 3,
+        "step": 4,
+        "features": 3,
+        "constrain": 1,
+    }
+    trace_methods: ClassVar = {"initial_traces": 0, "advance": 6, "contract": 5}
+
     credits: tuple[str, ...] = ()
-    parameters: Callable[[Mapping[str, Any], int], int] = lambda fields, inputs: 0
-    flops: Callable[[Mapping[str, Any], int, Mapping[str, Any]], int] = (
-        lambda fields, inputs, credit: 0
-    )
+    parameters: Callable[[Fields, int], int] | None = None
+    flops: Callable[[Fields, int, Fields], int] | None = None
     reference: Mapping[str, Any] | None = None
     trace_fields: tuple[str, ...] = ()
     separate_units: bool = False
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return ("inputs", *self.fields, *(("fidelity",) if self.reference is not None else ()))
+
+
+@dataclass(frozen=True)
+class EstimatorEntry(Entry):
+    """An estimator, what it needs and what it costs.
+
+    `derivatives`: steps that can be differentiated. `whole`: inner problems that end, because it
+    unrolls whole ones. `traces`: a problem that is a cell with traces. `has_reference`: it takes
+    `fidelity`, since the papers' public code differs. `operations(sizes)` and `numbers(sizes)` are
+    the floating-point operations of one gradient and the numbers that it holds in memory, by the
+    `estimator_traits.Sizes` of a problem. Of its fields, `truncation` is the number of steps of an
+    unroll and `particles` that of copies of the problem; without them they are 1.
+    """
+
+    formulas: ClassVar = {
+        "operations": Formula("sizes", float, "the operations of one gradient", minimum=0),
+        "numbers": Formula("sizes", float, "the numbers that it holds in memory", minimum=0),
+    }
+    methods: ClassVar = {"init": 3, "step": 4, "inner_steps": 1}
+
+    derivatives: bool = False
+    whole: bool = False
+    traces: bool = False
+    has_reference: bool = False
+    operations: Callable[[Sizes], float] | None = None
+    numbers: Callable[[Sizes], float] | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (*self.fields, *(("fidelity",) if self.has_reference else ()))
+
+
+@dataclass(frozen=True)
+class ProblemEntry(Entry):
+    """A problem; what an estimator must know of it before anything is imported.
+
+    `horizon(fields)` is the number of steps of an inner problem, or None if it never ends, and
+    `differentiable(fields)` whether its steps have derivatives of use. `cell(fields)` is the name
+    of the recurrent cell that it consists of, if it does.
+    """
+
+    formulas: ClassVar = {
+        "horizon": Formula(
+            "fields", int, "the steps of an inner problem, None if it never ends", 1, nullable=True
+        ),
+        "differentiable": Formula("fields", bool, "whether its steps have derivatives of use"),
+        "cell": Formula(
+            "fields", str, "the name of the cell that it consists of, or None", nullable=True
+        ),
+    }
+    methods: ClassVar = {"initial_theta": 1, "initial_state": 1, "unroll_step": 4}
+
+    horizon: Callable[[Fields], int | None] = lambda fields: fields["horizon"]
+    differentiable: Callable[[Fields], bool] = lambda fields: True
+    cell: Callable[[Fields], str | None] = lambda fields: None

@@ -1,23 +1,14 @@
 """The gradient estimators for unrolled systems, and the optimisers of outer parameters."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from untruncated.catalogue.entry import Entry, Field
+from untruncated.catalogue.entry import Entry, EstimatorEntry, Field
+from untruncated.catalogue.estimator_traits import TRAITS, Sizes
 
 
-@dataclass(frozen=True)
-class EstimatorEntry(Entry):
-    """An estimator, and what it needs.
-
-    `derivatives`: steps that can be differentiated. `whole`: inner problems that end, because it
-    unrolls whole ones. `traces`: a problem that is a cell with traces. `has_reference`: it takes
-    `fidelity`, since the papers' public code differs.
-    """
-
-    derivatives: bool = False
-    whole: bool = False
-    traces: bool = False
-    has_reference: bool = True
+def _costs(name: str) -> dict[str, Callable[[Sizes], float]]:
+    """As the table of all estimators has them."""
+    return {"operations": TRAITS[name].operations, "numbers": TRAITS[name].numbers}
 
 
 _PARTICLES = Field(
@@ -35,13 +26,26 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         "untruncated.estimators.evolution_strategies:FullES",
         {"particles": _PARTICLES, "sigma": SIGMA},
         whole=True,
-        has_reference=False,
+        **_costs("full_es"),
     ),
     "truncated_es": EstimatorEntry(
-        "untruncated.estimators.evolution_strategies:TruncatedES", _TRUNCATED_ES
+        "untruncated.estimators.evolution_strategies:TruncatedES",
+        _TRUNCATED_ES,
+        has_reference=True,
+        **_costs("truncated_es"),
     ),
-    "pes": EstimatorEntry("untruncated.estimators.persistent_es:PES", _TRUNCATED_ES),
-    "es_single": EstimatorEntry("untruncated.estimators.persistent_es:ESSingle", _TRUNCATED_ES),
+    "pes": EstimatorEntry(
+        "untruncated.estimators.persistent_es:PES",
+        _TRUNCATED_ES,
+        has_reference=True,
+        **_costs("pes"),
+    ),
+    "es_single": EstimatorEntry(
+        "untruncated.estimators.persistent_es:ESSingle",
+        _TRUNCATED_ES,
+        has_reference=True,
+        **_costs("es_single"),
+    ),
     "pes_analytic": EstimatorEntry(
         "untruncated.estimators.persistent_es:PESAnalytic",
         {
@@ -54,28 +58,39 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
             ),
         },
         derivatives=True,
+        has_reference=True,
+        **_costs("pes_analytic"),
     ),
     "bptt": EstimatorEntry(
         "untruncated.estimators.unrolled_backpropagation:UnrolledBPTT",
         derivatives=True,
         whole=True,
-        has_reference=False,
+        **_costs("bptt"),
     ),
     "truncated_bptt": EstimatorEntry(
         "untruncated.estimators.unrolled_backpropagation:UnrolledTruncatedBPTT",
         {"truncation": _TRUNCATION},
         derivatives=True,
+        has_reference=True,
+        **_costs("truncated_bptt"),
     ),
     "rtrl": EstimatorEntry(
-        "untruncated.estimators.unrolled_rtrl:UnrolledRTRL", derivatives=True, has_reference=False
+        "untruncated.estimators.unrolled_rtrl:UnrolledRTRL",
+        derivatives=True,
+        **_costs("rtrl"),
     ),
     "cell_traces": EstimatorEntry(
         "untruncated.estimators.cell_traces:CellTraces",
         derivatives=True,
         traces=True,
-        has_reference=False,
+        **_costs("cell_traces"),
     ),
-    "uoro": EstimatorEntry("untruncated.estimators.uoro:UORO", derivatives=True),
+    "uoro": EstimatorEntry(
+        "untruncated.estimators.uoro:UORO",
+        derivatives=True,
+        has_reference=True,
+        **_costs("uoro"),
+    ),
 }
 
 _CLIP = Field(

@@ -1,24 +1,6 @@
 """The unrolled systems whose outer parameters a YAML may have learned."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from untruncated.catalogue.entry import Entry, Field
-
-
-@dataclass(frozen=True)
-class ProblemEntry(Entry):
-    """A problem; what an estimator must know of it before anything is imported.
-
-    `horizon(fields)` is the number of steps of an inner problem, or None if it never ends, and
-    `differentiable(fields)` whether its steps have derivatives of use. `cell(fields)` is the name
-    of the recurrent cell that it consists of, if it does.
-    """
-
-    horizon: Callable[[Mapping[str, Any]], int | None] = lambda fields: fields["horizon"]
-    differentiable: Callable[[Mapping[str, Any]], bool] = lambda fields: True
-    cell: Callable[[Mapping[str, Any]], str | None] = lambda fields: None
+from untruncated.catalogue.entry import Field, ProblemEntry
 
 
 def _horizon(default: int | None, nullable: bool = False) -> Field:

@@ -1,6 +1,7 @@
 """The kinds of experiment: which components each composes, and its own fields."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from untruncated.catalogue.entry import Entry, Field
 from untruncated.catalogue.estimators import SIGMA
@@ -25,6 +26,7 @@ class ProgramEntry(Entry):
     `member_parts`. One that measures time wants `all_cores` for itself; one that compares times
     of small problems with those of large ones `compiles_every_loop_whole`. One that is not `random`
     takes one seed, whatever the figure. `counts` is what its `steps` are, in a word.
+    `only` names the components of a kind that it knows, where it does not take any.
     """
 
     components: tuple[str, ...] = ()
@@ -37,6 +39,7 @@ class ProgramEntry(Entry):
     compiles_every_loop_whole: bool = False
     random: bool = True
     counts: str = "steps"
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -77,6 +80,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         },
         components=("environment",),
         tuned=False,
+        only={"environment": ("trace_conditioning",)},
     ),
     "next_observation": ProgramEntry(
         "untruncated.programs.next_observation:build",
@@ -90,6 +94,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("environment", "cell", "credit"),
         tuning_optional=True,
         objective="cross_entropy",
+        only={"environment": ("three_state_mdp",), "cell": ("vanilla_rnn",)},
     ),
     "update_timing": ProgramEntry(
         "untruncated.programs.update_timing:build",
@@ -110,6 +115,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         {"steps": _STEPS, **COMMON},
         components=("problem",),
         tuned=False,
+        only={"problem": ("linear_losses",)},
         counts="estimates",
     ),
     "estimator_costs": ProgramEntry(

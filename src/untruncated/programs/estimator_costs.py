@@ -16,20 +16,19 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
-from untruncated.catalogue.estimator_traits import TRAITS
 from untruncated.catalogue.metric import Metric
 from untruncated.estimators.unrolled import UnrollEstimator
 from untruncated.problems.protocol import Problem
-from untruncated.programs.building import build_parts, sizes
+from untruncated.programs.building import build_parts, costs
 from untruncated.programs.rounds import InRounds, Rounds, Turn
 
 
 class Case(NamedTuple):
-    """An estimator on a problem, under the estimator's name in the catalogue."""
+    """An estimator on a problem, and what its catalogue entry says that it costs."""
 
-    name: str
     problem: Problem
     estimator: UnrollEstimator
+    predicted: dict[str, float]
 
 
 class Compiled(NamedTuple):
@@ -66,15 +65,10 @@ class EstimatorCosts(InRounds):
         return [case.turn for case in self._compiled]
 
     def metrics(self, carry: Rounds) -> dict[str, Metric]:
-        measures = [
-            sizes(case.problem, case.estimator, getattr(case.estimator, "particles", 1))
-            for case in self.cases
-        ]
-        traits = [TRAITS[case.name] for case in self.cases]
         seconds = np.asarray(carry.seconds, np.float64) / self.calls
         predicted = {
-            "operations": [t.operations(s) for t, s in zip(traits, measures, strict=True)],
-            "numbers": [t.numbers(s) for t, s in zip(traits, measures, strict=True)],
+            name: [case.predicted[name] for case in self.cases]
+            for name in ("operations", "numbers")
         }
         return {
             "seconds": Metric(("agent", "repeat"), seconds.astype(np.float32)),
@@ -87,7 +81,7 @@ class EstimatorCosts(InRounds):
 
 
 def _compile(case: Case, calls: int, seed: int) -> Compiled:
-    _, problem, estimator = case
+    problem, estimator, _ = case
     key, clone = (
         jax.random.key(seed),
         jax.random.clone,
@@ -121,5 +115,7 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
     cases = []
     for case in fields["cases"]:
         problem, estimator = build_parts({**fields, **case}, ("problem", "estimator"))
-        cases.append(Case(case["estimator"]["name"], problem, estimator))
+        particles = case["estimator"].get("particles", 1)
+        predicted = costs(case["estimator"], problem, estimator, particles)
+        cases.append(Case(problem, estimator, predicted))
     return EstimatorCosts(cases, fields["steps"], fields["repeats"], fields["seeds"])

@@ -12,13 +12,12 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue.estimator_traits import TRAITS
 from untruncated.catalogue.metric import Metric
 from untruncated.estimators.evolution_strategies import lost_pairs
 from untruncated.estimators.staggered import Staggered
 from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
 from untruncated.problems.protocol import Problem
-from untruncated.programs.building import build_parts, sizes
+from untruncated.programs.building import build_parts, costs
 from untruncated.programs.compiling import IN_PLACE, QUICK_COMPILE
 from untruncated.programs.curves import Timeline
 from untruncated.programs.divergence import (
@@ -61,13 +60,14 @@ class MetaOptimisation:
     """A `programs.protocol.Program`: one estimate and one update of θ in every iteration.
 
     At the end of every bin of the curve the unperturbed θ is evaluated on whole inner problems.
-    Recording changes no number of the learning.
+    Recording changes no number of the learning. `operations` is what an iteration costs by the
+    estimator's catalogue entry.
     """
 
     problem: Problem
     estimator: UnrollEstimator
     optimiser: optax.GradientTransformation
-    method: str
+    operations: float
     particles: int
     evaluation_steps: int | None
     evaluations: int
@@ -96,11 +96,6 @@ class MetaOptimisation:
         """How many numbers θ has."""
         theta = jax.eval_shape(self.problem.initial_theta, jax.random.key(0))
         return sum(leaf.size for leaf in jax.tree.leaves(theta))
-
-    @property
-    def operations(self) -> float:
-        """What an iteration costs by the formulas of the PES paper's Table 1."""
-        return TRAITS[self.method].operations(sizes(self.problem, self.estimator, self.particles))
 
     @property
     def trajectory_stride(self) -> int | None:
@@ -261,14 +256,15 @@ def _advance(program: MetaOptimisation, carry: Carry) -> Carry:
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec, at the given step sizes."""
     problem, estimator, optimiser = build_parts(fields, ("problem", "estimator", "optimiser"))
+    particles = fields["groups"] * fields["estimator"].get("particles", 1)
     if fields["groups"] > 1:
         estimator = Staggered(estimator, fields["groups"])
     return MetaOptimisation(
         problem=problem,
         estimator=estimator,
         optimiser=optimiser,
-        method=fields["estimator"]["name"],
-        particles=fields["groups"] * fields["estimator"].get("particles", 1),
+        operations=costs(fields["estimator"], problem, estimator, particles)["operations"],
+        particles=particles,
         evaluation_steps=fields["evaluation_steps"],
         evaluations=fields["evaluations"],
         step_sizes=step_sizes,

@@ -1,13 +1,53 @@
 """A continuing stream as the prediction programs take it: in chunks, with its returns."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from untruncated.environments.protocol import TimeStep
 from untruncated.environments.returns import discounted_returns, tail_steps
+
+
+@dataclass(frozen=True)
+class Stepwise:
+    """The continuing stream of an environment that has `reset` and `step` alone.
+
+    Its state is the environment's and what that shows at the next step.
+    """
+
+    environment: Any
+
+    @property
+    def observation_size(self) -> int:
+        """The environment's."""
+        return self.environment.observation_size
+
+    def reset(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
+        return self.environment.reset(key)
+
+    def step(self, state: Any) -> tuple[Any, TimeStep]:
+        return self.environment.step(state)
+
+    def start(self, key: PRNGKeyArray) -> tuple[Any, TimeStep]:
+        """Before step 0, which shows what a reset does."""
+        return self.environment.reset(key)
+
+    def unroll(
+        self, state: tuple[Any, TimeStep], steps: int, ahead: int = 0
+    ) -> tuple[tuple[Any, TimeStep], TimeStep]:
+        """The state after `steps` steps; their time steps, then those of the next `ahead` steps."""
+
+        def step(state: tuple, _: None) -> tuple[tuple, TimeStep]:
+            inside, shown = state
+            return self.environment.step(inside), shown
+
+        after, shown = jax.lax.scan(step, state, length=steps)
+        _, coming = jax.lax.scan(step, after, length=ahead)
+        return after, jax.tree.map(lambda *parts: jnp.concatenate(parts), shown, coming)
 
 
 def start_streams(environment: Any, seeds: Int[Array, " seeds"]) -> Any:

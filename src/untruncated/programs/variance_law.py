@@ -117,14 +117,6 @@ def _advance(program: VarianceLaw, carry: Carry) -> Carry:
 
 
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
-    """The program of a resolved spec; there is nothing to tune.
-
-    Raises:
-        ValueError: There is no formula for the problem.
-    """
+    """The program of a resolved spec; there is nothing to tune."""
     (problem,) = build_parts(fields, ("problem",))
-    if not isinstance(problem, LinearLosses):
-        raise ValueError(
-            f"there is no formula for problem {fields['problem']['name']!r}; use linear_losses"
-        )
     return VarianceLaw(problem, fields["steps"], fields["seeds"])

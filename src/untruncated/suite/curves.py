@@ -183,7 +183,8 @@ def _steps(spec: Mapping[str, Any], scale: Scale, where: str) -> int:
     if lookup("estimator", estimator["name"], f"{where}.estimator").whole:
         problem = component("problem", spec.get("problem"), f"{where}.problem")
         # inner problems that never end are refused where the run is resolved
-        unrolled = lookup("problem", problem["name"], f"{where}.problem").horizon(problem) or 1
+        entry = lookup("problem", problem["name"], f"{where}.problem")
+        unrolled = entry.declared("horizon", problem) or 1
     each = estimator.get("particles", 1) * unrolled
     least = -(-scale.least_iterations // 10)
     return 10 * max(least, scale.particle_steps // (10 * each))
@@ -258,7 +259,8 @@ def _shared_and_agent(point: Point) -> tuple[str, dict[str, Any]] | None:
 def _inputs(spec: Mapping[str, Any]) -> int:
     where = "shared.environment"
     environment = component("environment", spec.get("environment"), where)
-    return lookup("environment", environment["name"], where).observation_size(environment)
+    entry = lookup("environment", environment["name"], where)
+    return entry.declared("observation_size", environment)
 
 
 def _substitute(value: Any, sweep: Mapping[str, Any], where: str) -> Any:

@@ -75,6 +75,7 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     _check_semantics(entry.semantics, raw, where)
     for kind in entry.components:
         fields[kind], canonical[kind] = _component(kind, raw, where)
+        _check_known(entry, program, kind, fields[kind]["name"], where)
     for name in members:
         fields[name], canonical[name] = _members(raw, entry, resolved["steps"], where)
     if "cell" in fields and "credit" in fields:
@@ -111,6 +112,14 @@ def _component(
         _check_semantics(entry.semantics, raw[kind], where)
     own = {key: value for key, value in resolved.items() if key != "name"}
     return resolved, {"name": resolved["name"], **entry.canonical(own)}
+
+
+def _check_known(entry: ProgramEntry, program: str, kind: str, name: str, where: str) -> None:
+    if name not in entry.only.get(kind, (name,)):
+        known = ", ".join(entry.only[kind])
+        raise CatalogueError(
+            f"{where}.{kind}.name", f"program {program!r} cannot use {name!r}. Allowed: {known}"
+        )
 
 
 def _members(

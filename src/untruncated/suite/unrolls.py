@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from untruncated.catalogue import CatalogueError
-from untruncated.catalogue.cells import CELLS
-from untruncated.catalogue.estimators import ESTIMATORS, EstimatorEntry
-from untruncated.catalogue.problems import PROBLEMS
+from untruncated.catalogue import CatalogueError, EstimatorEntry, lookup
+from untruncated.catalogue.estimators import ESTIMATORS
 
 
 def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
@@ -17,9 +15,9 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
         where: The spec's dotted path.
     """
     problem, estimator = fields["problem"], fields["estimator"]
-    horizon = PROBLEMS[problem["name"]].horizon(problem)
+    horizon = _declared("horizon", problem, where)
     _check_recording(problem, horizon, where)
-    _check_needs(problem, estimator["name"], horizon, f"{where}.estimator.name")
+    _check_needs(problem, estimator["name"], horizon, where)
     truncation = estimator.get("truncation", 1)
     if horizon is not None and truncation > horizon:
         raise CatalogueError(
@@ -37,6 +35,11 @@ def check_unrolls(fields: Mapping[str, Any], where: str) -> None:
     _check_truth(fields, horizon, where)
 
 
+def _declared(name: str, problem: Mapping[str, Any], where: str) -> Any:
+    """What a resolved problem's entry says of it."""
+    return lookup("problem", problem["name"], f"{where}.problem.name").declared(name, problem)
+
+
 def _check_recording(problem: Mapping[str, Any], horizon: int | None, where: str) -> None:
     """A recording that inner problems are a part of is as long as they are."""
     recorded = problem.get("recorded")
@@ -49,9 +52,8 @@ def _check_recording(problem: Mapping[str, Any], horizon: int | None, where: str
 
 def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, where: str) -> None:
     """Derivatives, inner problems that end, and cells with traces."""
-    cell = PROBLEMS[problem["name"]].cell(problem)
-    traces = cell is not None and "rtrl" in CELLS[cell].credits
-    differentiable = PROBLEMS[problem["name"]].differentiable(problem)
+    cell, differentiable = (_declared(name, problem, where) for name in ("cell", "differentiable"))
+    traces = cell is not None and "rtrl" in lookup("cell", cell, f"{where}.problem").credits
 
     def missing(entry: EstimatorEntry) -> str:
         if entry.derivatives and not differentiable:
@@ -60,7 +62,8 @@ def _check_needs(problem: Mapping[str, Any], name: str, horizon: int | None, whe
             return "a cell with traces"
         return "inner problems that end" if entry.whole and horizon is None else ""
 
-    if lacking := missing(ESTIMATORS[name]):
+    where = f"{where}.estimator.name"
+    if lacking := missing(lookup("estimator", name, where)):
         allowed = [other for other, entry in ESTIMATORS.items() if not missing(entry)]
         raise CatalogueError(
             where,
@@ -74,7 +77,7 @@ def _check_groups(fields: Mapping[str, Any], horizon: int | None, where: str) ->
     if groups == 1:
         return
     name = fields["estimator"]["name"]
-    if horizon is None or ESTIMATORS[name].whole:
+    if horizon is None or lookup("estimator", name, f"{where}.estimator.name").whole:
         raise CatalogueError(
             f"{where}.groups",
             f"must be 1, not {groups}: no inner problem of estimator {name!r} on problem "
@@ -111,7 +114,7 @@ def _check_truth(fields: Mapping[str, Any], horizon: int | None, where: str) -> 
             f"{where}.estimator.truncation",
             f"must divide {horizon}, the steps of an inner problem, not {truncation}",
         )
-    if fields["truth"] == "bptt" and not PROBLEMS[name].differentiable(fields["problem"]):
+    if fields["truth"] == "bptt" and not _declared("differentiable", fields["problem"], where):
         raise CatalogueError(
             f"{where}.truth",
             f"'bptt' needs derivatives, which problem {name!r} does not have. Allowed: full_es",

@@ -95,12 +95,12 @@ def flops(cell: Mapping[str, Any], credit: Mapping[str, Any], inputs: int) -> in
     whole_run = lookup("credit", credit["name"], "credit.name").longest_run is not None
     if whole_run and "truncation" not in credit:
         raise CatalogueError("credit.name", f"what {credit['name']!r} costs depends on the run")
-    return _entry(cell).flops(cell, inputs, credit)
+    return _entry(cell).declared("flops", cell, inputs, credit)
 
 
 def parameters(cell: Mapping[str, Any], inputs: int) -> int:
     """Learned numbers of the recurrent layer."""
-    return _entry(cell).parameters(cell, inputs)
+    return _entry(cell).declared("parameters", cell, inputs)
 
 
 def _entry(cell: Mapping[str, Any]) -> CellEntry:
