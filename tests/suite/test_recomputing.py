@@ -127,6 +127,18 @@ def test_a_curve_is_compared_as_far_as_it_was_computed():
     ]
 
 
+def test_a_start_that_is_recorded_is_compared_with_the_first_step():
+    curve = np.ones((2, 3))
+    axes = {"coordinate": [0, 1], "inner_step": [0, 5, 10]}
+    result = Result({}, axes, {"x": Metric(tuple(axes), curve)}, {}, [], {}, {})
+    for place, differs in ((0, True), (1, True), (2, False)):
+        found = curve.copy()
+        found[1, place] = 2.0
+        texts = compare(result, {"x": Metric(tuple(axes), found)}, 10).differences
+        expected = f"x at coordinate=1, inner_step={5 * place} is 1 in the file, 2 recomputed"
+        assert texts == ([expected] if differs else [])
+
+
 def test_rounding_may_move_a_number_but_not_most_of_them():
     curve = np.full((5, 3), 0.2)
     one, most, grown = (curve.copy() for _ in range(3))

@@ -29,7 +29,8 @@ TYPICAL = 0.01
 ALONE = 0.05
 FEW = 4  # numbers of which no half is asked for
 LONGEST = 60.0  # seconds that a run may take to be computed whole
-TIME_AXES = ("curve_step", "trajectory_step")  # steps done when a number was recorded
+# Steps done when a number was recorded; 0 is before the first.
+TIME_AXES = ("curve_step", "trajectory_step", "inner_step")
 
 
 class Sound(NamedTuple):
@@ -121,7 +122,7 @@ def _seconds(result: Result) -> float:
 
 def _first_point(result: Result) -> int | None:
     """The steps after which the first number of a curve is there; None if there are no curves."""
-    ends = [result.axes[axis][0] for axis in TIME_AXES if result.axes.get(axis)]
+    ends = [step for axis in TIME_AXES for step in result.axes.get(axis, []) if step > 0]
     return min(ends, default=None)
 
 
@@ -192,7 +193,10 @@ class _Part(NamedTuple):
 
         That is judged of the first points of curves, which it has had least time to change.
         """
-        apart = self.relative if self.time is None else self.relative.take([0], self.time)
+        apart = self.relative
+        if self.time is not None:
+            _, steps = self.coordinates[self.time]
+            apart = apart.take(range(1 if steps[0] > 0 else 2), self.time)
         few = apart.size < FEW
         limit = ALONE if few and self.time is None else SINGLE
         if apart.max() <= limit and (few or np.median(apart) <= TYPICAL):
