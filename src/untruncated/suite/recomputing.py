@@ -196,7 +196,8 @@ class _Part(NamedTuple):
         apart = self.relative
         if self.time is not None:
             _, steps = self.coordinates[self.time]
-            apart = apart.take(range(1 if steps[0] > 0 else 2), self.time)
+            early = min(1 if steps[0] > 0 else 2, apart.shape[self.time])
+            apart = apart.take(range(early), self.time)
         few = apart.size < FEW
         limit = ALONE if few and self.time is None else SINGLE
         if apart.max() <= limit and (few or np.median(apart) <= TYPICAL):
