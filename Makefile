@@ -18,7 +18,7 @@ endif
 
 # One Snakemake at a time.
 .NOTPARALLEL:
-.PHONY: help test lint bench lock docs clean
+.PHONY: help test lint bench lock docs clean force
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -57,8 +57,8 @@ docs: $(READY)
 clean:
 	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf results/tables results/smoke results/checkpoints logs
 
-# Anything else is a target of the Snakefile.
+# Anything else is a target of the Snakefile, also what make finds a file or a folder of that name for.
 .DEFAULT_GOAL := help
 Makefile requirements.lock pyproject.toml: ;
-%: $(READY)
+%: $(READY) force
 	$(BIN)/python -m snakemake $@ --cores $(CORES) --config scale=$(SCALE)

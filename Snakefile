@@ -9,6 +9,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from untruncated.catalogue import not_among
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.places import check_environment, check_for_jobs, name_user
 from untruncated.suite.messages import tell
@@ -93,6 +94,12 @@ def refusal(error):
     return lambda wildcards: sys.exit(f"error: {error}")
 
 
+def unknown(wildcards):
+    """Ends with what may be meant."""
+    names = ["docs", *PLAN.targets(), *PLAN.figures.blocked()]
+    sys.exit(f"error: {not_among(wildcards.target, dict.fromkeys(names), 'target')}")
+
+
 onstart:
     if workflow.executor_plugin.common_settings.non_local_exec:
         try:
@@ -122,6 +129,17 @@ for target, files in (PLAN.targets() | refused).items():
         input:
             files,
         localrule: True
+
+
+rule:
+    # What looks like a target and is none.
+    input:
+        unknown,
+    output:
+        "{target}",
+    wildcard_constraints:
+        target=r"[A-Za-z]\w*",
+    localrule: True
 
 
 if PLAN.compute:

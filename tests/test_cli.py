@@ -104,6 +104,32 @@ def test_parts_that_do_not_fit_and_data_that_is_not_here_are_told(command, tmp_p
         assert "Traceback" not in out + err
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-0.5", "inf", "soon", ""])
+def test_seconds_between_checkpoints_are_a_number_from_0_on(capsys, seconds):
+    with pytest.raises(SystemExit) as stop:
+        main(["run", json.dumps(SPEC), f"--checkpoint-seconds={seconds}"])
+    assert stop.value.code == 2
+    assert "must be a number of seconds from 0 on, not" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["sys.exit(0)", "exit()", "raise SystemExit"])
+def test_a_module_that_ends_the_process_gives_a_message(command, tmp_path, monkeypatch, ending):
+    (tmp_path / "leaving.py").write_text(f"import sys\n{ending}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    agent = {"cell": {"name": "leaving:Cell"}, "credit": {"name": "rtrl"}}
+    agent |= {"learner": {"name": "td"}, "step_sizes": [0.1]}
+    spec = {**SPEC, "program": "online_prediction", **agent}
+    code, out, err = command("run", json.dumps(spec), "--results", str(tmp_path))
+    assert (code, out) == (1, "")
+    assert "'leaving:Cell' cannot be imported: its module ends the process" in err
+
+
+def test_whatever_ends_a_command_early_has_not_succeeded(command, monkeypatch):
+    monkeypatch.setattr("untruncated.suite.status.print_status", lambda *_: sys.exit(0))
+    code, _, err = command("status")
+    assert (code, err) == (1, "error: a module ended the process (sys.exit(0))\n")
+
+
 def test_results_that_cannot_be_written(command, tmp_path):
     (tmp_path / "results").write_text("a file where a folder should be")
     code, out, err = command("run", json.dumps(SPEC), "--results", str(tmp_path / "results"))
@@ -172,6 +198,10 @@ def test_status_lists_configurations_and_says_whether_all_is_done(command, tmp_p
     assert code == 1
     assert "gru of width 22, truncated_bptt 1" in out
     assert "3 missing" in out
+    missing = str(tmp_path / "missing")
+    code, out, err = command("status", "figure2a", "--results", missing)
+    assert (code, out) == (1, "")
+    assert err == f"error: {missing}: no such folder; --results names the folder that has runs/\n"
     code, _, err = command("status", "figure22")
     assert code == 1
     assert "did you mean" in err
@@ -182,6 +212,23 @@ def test_unknown_panels_and_figures(command, name):
     code, _, err = command("table", name)
     assert code == 1
     assert "unknown panel" in err
+
+
+def test_a_drawing_has_no_table(command, tmp_path):
+    code, _, err = command("table", "rtu_figure21a", "--output", str(tmp_path / "table.csv"))
+    assert code == 1 and not list(tmp_path.iterdir())
+    assert err == "error: rtu_figure21a is a drawing: it has no runs, and so no table\n"
+
+
+def test_a_figure_is_drawn_by_any_of_its_names(command, tmp_path):
+    output = tmp_path / "figure.png"
+    assert command("plot", "figure7", "--output", str(output))[0] == 0 and output.exists()
+    code, _, err = command("plot", "figure10", "--output", str(output))
+    names = "pes_figure10, rtu_figure10"
+    assert code == 1
+    assert err == f"error: figure10 stands for 2 drawings; name one: {names}\n"
+    code, _, err = command("plot", "figuer7", "--output", str(output))
+    assert code == 1 and "unknown figure 'figuer7' (did you mean 'figure7'?)" in err
 
 
 def test_show_prints_one_episode(command):

@@ -11,6 +11,20 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.parametrize("target", ["figures", "results"])
+def test_a_folder_of_a_targets_name_is_not_up_to_date(target, tmp_path):
+    (tmp_path / ".venv").mkdir()
+    for part in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / part, tmp_path)
+    (tmp_path / ".venv/ready").touch()
+    (tmp_path / target).mkdir()
+    done = subprocess.run(
+        ["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    command = f".venv/bin/python -m snakemake {target} --cores all --config scale=small\n"
+    assert (done.stdout, done.stderr) == (command, "")
+
+
 @pytest.mark.parametrize("name", ["two words", "it's", "[a]", "$HOME", 'a "b"', "$(HOME) x"])
 def test_make_calls_the_environments_python_wherever_it_lies(name, tmp_path):
     folder = tmp_path / name

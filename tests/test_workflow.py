@@ -221,7 +221,7 @@ def test_a_truncated_result_is_named_with_the_command_that_mends_it(clone):
     [
         (["figure9", "--config", "scale=papr"], ["error: --config scale", "'paper'"]),
         (["figure9", "--config", "sclae=paper"], ["error: --config sclae", "'scale'"]),
-        (["figur9"], ["figur9"]),
+        (["figur9"], ["error: unknown target 'figur9' (did you mean 'figure9'?)"]),
     ],
 )
 def test_a_typo_gives_a_message_and_runs_nothing(clone, arguments, parts):

@@ -33,6 +33,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         try:
             with redirect_stdout(text):
                 code = options.command(options) or 0
+        except SystemExit as error:  # a stranger's code; what the suite ends with is returned
+            raise SuiteError(f"a module ended the process (sys.exit({error.code!r}))") from error
         finally:
             _write(text.getvalue())
     except KeyboardInterrupt as stop:

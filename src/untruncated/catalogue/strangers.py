@@ -38,6 +38,9 @@ def strangers_entry(kind: str, name: str, where: str) -> Entry:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
+    except SystemExit as error:
+        problem = f"{name!r} cannot be imported: its module ends the process (sys.exit)"
+        raise CatalogueError(where, problem) from error
     except Exception as error:  # a stranger's module may fail in any way
         raise CatalogueError(where, f"{name!r} cannot be imported: {error}") from error
     entry, wanted = getattr(found, "catalogue_entry", None), STRANGERS[kind]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from untruncated.catalogue.entry import not_among
 from untruncated.plots.layout import lay_out
 from untruncated.plots.style import styled
 from untruncated.suite.commands import collect_table
 from untruncated.suite.errors import SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Experiments, Figure, Panel
+from untruncated.suite.figures import Panel
 from untruncated.suite.files import atomic_path
+from untruncated.suite.plan import find_drawing
 from untruncated.suite.tables import read_table
 
 FORMATS = (".pdf", ".png")
@@ -21,7 +21,7 @@ FORMATS = (".pdf", ".png")
 def draw_figure(
     name: str, scale: str, experiments: Path, tables: Path, outputs: Sequence[Path]
 ) -> None:
-    """Draws the figure `name`, or the one panel that it names, from its tables.
+    """Draws the figure or the panel that the target `name` stands for, from its tables.
 
     Raises:
         SuiteError: The name is unknown, a table is missing or lacks something, a file's format is
@@ -30,7 +30,7 @@ def draw_figure(
     for output in outputs:
         if output.suffix.lower() not in FORMATS:
             raise SpecError(f"--output {output}: must end in {' or '.join(FORMATS)}")
-    figure, panels = _chosen(name, load_figures(experiments, scale))
+    figure, panels = find_drawing(name, load_figures(experiments, scale))
     read = {
         panel.name: _table(tables / f"{figure.name}{panel.name}.csv", panel, scale, experiments)
         for panel in panels
@@ -41,16 +41,6 @@ def draw_figure(
         for output in outputs:
             with atomic_path(output) as path:
                 canvas.savefig(path, metadata=_metadata(output))
-
-
-def _chosen(name: str, figures: Experiments) -> tuple[Figure, list[Panel]]:
-    if name in figures:
-        return figures[name], list(figures[name].panels.values())
-    figures.check(name)
-    figure = figures.get(name[:-1])
-    if figure is None or name[-1] not in figure.panels:
-        raise SpecError(not_among(name, figures, "figure"))
-    return figure, [figure.panels[name[-1]]]
 
 
 def _table(path: Path, panel: Panel, scale: str, experiments: Path) -> pd.DataFrame:

@@ -200,6 +200,26 @@ def config_folder(key: str, value: Any, word: str | None) -> str:
     return path
 
 
+def find_drawing(name: str, figures: Experiments) -> tuple[Figure, list[Panel]]:
+    """The figure, and those of its panels, that a target stands for.
+
+    Raises:
+        SpecError: There is no such figure or panel, its file is broken, or there are several.
+    """
+    known = targets(figures)
+    drawn = sorted(known.get(name, ()))
+    if len(drawn) != 1:
+        figures.check(name)
+    if not drawn:
+        raise SpecError(not_among(name, known, "figure"))
+    if len(drawn) > 1:
+        raise SpecError(f"{name} stands for {len(drawn)} drawings; name one: {', '.join(drawn)}")
+    if drawn[0] in figures:
+        return figures[drawn[0]], list(figures[drawn[0]].panels.values())
+    figure = figures[drawn[0][:-1]]
+    return figure, [figure.panels[drawn[0][-1]]]
+
+
 def targets(figures: Mapping[str, Figure]) -> dict[str, set[str]]:
     """The figures and panels that each target draws.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.suite.advice import told
-from untruncated.suite.commands import compute_run
+from untruncated.suite.commands import compute_run, default_results
 from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.expansion import load_figures
 from untruncated.suite.figures import Experiments, Figure, Panel
@@ -27,7 +27,10 @@ def print_status(target: str | None, scale: str, experiments: Path, results: Pat
 
     Raises:
         SpecError: There is no such target, or it has nothing but a broken file.
+        ResultError: There is no folder `results`, and it is not the default one.
     """
+    if not results.is_dir() and results != Path(default_results(scale)):
+        raise ResultError(f"{results}: no such folder; --results names the folder that has runs/")
     figures = load_figures(experiments, scale)
     known, target = targets(figures), target or "all"
     chosen = known.get(target, set())

@@ -92,9 +92,12 @@ def write_table(name: str, scale: str, experiments: Path, runs: Path, output: Pa
     """Collects a panel's runs, from the folder `runs`, into a CSV.
 
     Raises:
-        SuiteError: A run is missing or damaged; a message names all that are missing.
+        SuiteError: A run is missing or damaged, a message names all that are missing; or the panel
+            is a drawing.
     """
     figure, panel = split_panel(name, load_figures(experiments, scale))
+    if not panel.runs:
+        raise SpecError(f"{name} is a drawing: it has no runs, and so no table")
     write_panel(figure, panel, runs, output)
 
 
