@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import math
 import signal
 import sys
 import threading
@@ -12,6 +11,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from datetime import datetime
 from pathlib import Path
 
+from untruncated.suite.arguments import parser
 from untruncated.suite.commands import EXPERIMENTS, default_results
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.messages import Expendable, discard, fitted, keep_descriptors, tell
@@ -27,12 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     options = argparse.Namespace(name="the command", log=None, experiments=EXPERIMENTS)
     try:
-        _parser().parse_args(arguments, options)
+        parser().parse_args(arguments, options)
         _note(options.log, f"{options.name} started")
         text = io.StringIO()
         try:
             with redirect_stdout(text):
-                code = options.command(options) or 0
+                code = COMMANDS[options.name](options) or 0
         except SystemExit as error:  # a stranger's code; what the suite ends with is returned
             raise SuiteError(f"a module ended the process (sys.exit({error.code!r}))") from error
         finally:
@@ -103,118 +103,6 @@ def _note(log: Path | None, text: str) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{datetime.now().isoformat(timespec='seconds')} {text}\n")
-
-
-def _folder(text: str) -> Path:
-    """A folder that is named: an empty text would be the current one."""
-    if not text:
-        raise SuiteError("a folder with an empty name was given; name one, or leave the option out")
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise SuiteError(f"{text}: {error}") from error
-
-
-def _count(text: str) -> int:
-    """A whole number from 1 on."""
-    count = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
-    return count
-
-
-def _seconds(text: str) -> float:
-    """Seconds, none of them negative."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {text!r}")
-    return seconds
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="untruncated", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    run = commands.add_parser("run", help="compute one run and write its result file")
-    run.add_argument("spec", help="JSON, a file with a spec or a result, or a run's hash")
-    run.add_argument("--output", type=Path, help="default: <results>/runs/<hash>.json")
-    run.add_argument(
-        "--checkpoint-seconds",
-        type=_seconds,
-        default=30.0,
-        metavar="S",
-        help="the least time between two checkpoints; default: 30",
-    )
-    run.add_argument("--no-progress", action="store_true", help="show no progress bar")
-    run.set_defaults(command=_run, name="run")
-
-    table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")
-    table.add_argument("panel", help="e.g. rtu_figure2a")
-    table.add_argument("--output", type=Path, help="default: <results>/tables/<scale>/<panel>.csv")
-    table.add_argument("--runs", type=_folder, help="default: <results>/runs")
-    table.set_defaults(command=_table, name="table")
-
-    plot = commands.add_parser("plot", help="draw a figure, or one panel, from its tables")
-    plot.add_argument("figure", help="e.g. rtu_figure2 or rtu_figure2a")
-    plot.add_argument("--tables", type=_folder, help="default: <results>/tables/<scale>")
-    plot.add_argument("--output", type=Path, nargs="+", required=True, help="files to write")
-    plot.set_defaults(command=_plot, name="plot")
-
-    docs = commands.add_parser("docs", help="render the pages of docs/ from the tables")
-    docs.add_argument("--tables", type=_folder, help="default: <results>/tables/small")
-    docs.add_argument("--templates", type=_folder, default=Path("docs/templates"))
-    docs.add_argument("--output", type=Path, default=Path("docs"), help="a folder; default: docs")
-    docs.set_defaults(command=_docs, name="docs")
-
-    status = commands.add_parser("status", help="list what is done, missing, diverged")
-    status.add_argument("figure", nargs="?", help="e.g. figure2, rtu_figure2, rtu; default: all")
-    status.set_defaults(command=_status, name="status")
-
-    verify = commands.add_parser(
-        "verify",
-        help="check every result file",
-        description="Checks every result file, and names those made under settings of jax that "
-        "round in another way.",
-    )
-    verify.add_argument(
-        "--recompute",
-        type=_count,
-        default=0,
-        metavar="N",
-        help="compute the first chunk of N runs again, of every program at least one, and compare "
-        "the first points of their curves: a half of them must agree to 1 percent and each to 30 "
-        "percent, since learning makes rounding on another machine grow",
-    )
-    verify.set_defaults(command=_verify, name="verify")
-
-    show = commands.add_parser("show", help="show an environment at work")
-    show.add_argument(
-        "environment",
-        help="trace_conditioning or three_state_mdp, as text with the best predictions; a game, "
-        "e.g. CountRecallEasy, as text; ant-P, ant-V, halfcheetah-P, halfcheetah-V, hopper-P, "
-        "hopper-V, walker2d-P, walker2d-V or reacher, as a web page",
-    )
-    show.add_argument("--policy", choices=("random", "optimal"), help="default: random")
-    show.add_argument("--seed", type=int, default=0)
-    show.add_argument("--steps", type=int, help="break off after so many; default: at the end")
-    show.add_argument("--fidelity", help="exact (the default) or reference")
-    show.add_argument("--output", type=Path, help="the web page; default: <environment>.html")
-    show.set_defaults(command=_show, name="show")
-
-    for command in (run, table, plot, docs, status, verify):
-        command.add_argument(
-            "--results", type=_folder, help="default: results, at smoke results/smoke"
-        )
-    for command in (run, table, plot, status, verify):
-        command.add_argument("--experiments", type=_folder, default=EXPERIMENTS)
-    for command in (table, plot, status):
-        command.add_argument("--scale", default="small")
-    for command in (run, table, plot, docs):
-        command.add_argument("--log", type=Path, help="a file to note start, end and errors in")
-    return parser
 
 
 def _results(options: argparse.Namespace, scale: str) -> Path:
@@ -305,6 +193,16 @@ def _show(options: argparse.Namespace) -> int:
         print(line)
     return 0
 
+
+COMMANDS = {
+    "run": _run,
+    "table": _table,
+    "plot": _plot,
+    "docs": _docs,
+    "status": _status,
+    "verify": _verify,
+    "show": _show,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

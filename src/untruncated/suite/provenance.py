@@ -32,6 +32,15 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def version() -> str:
+    """The suite's version, jax's, and the commit if the package lies in a checkout."""
+    git = _git()
+    text = f"untruncated {_version('untruncated')}, jax {_version('jax')}"
+    if git["commit"]:
+        text += f", commit {git['commit'][:12]}{' with changes' if git['dirty'] else ''}"
+    return text
+
+
 def machine() -> str:
     """The processor's name and its number of cores: what a measured time depends on."""
     name = platform.processor() or platform.machine()
