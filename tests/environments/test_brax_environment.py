@@ -128,7 +128,7 @@ class Stale(AutoReset):
 
     def step(self, state, action):
         state, shown = super().step(state, action)
-        return state._replace(last_observation=shown.observation), shown
+        return state, shown._replace(final_observation=shown.observation)
 
 
 def check_ends(game, programs):
@@ -141,7 +141,7 @@ def check_ends(game, programs):
     for action in actions_of(game, 30):
         state, shown = game.step(state, action)
         theirs = wrapped.step(theirs, action)
-        np.testing.assert_array_equal(state.last_observation, theirs.obs[:5])
+        np.testing.assert_array_equal(shown.final_observation, theirs.obs[:5])
         assert (shown.terminated | shown.truncated) == theirs.done
         if theirs.done:
             episodes += 1

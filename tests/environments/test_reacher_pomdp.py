@@ -62,7 +62,7 @@ def test_every_episode_has_a_target_of_its_own_shown_in_its_first_observation(br
     assert distance.max() < 0.2 and abs(distance.mean() - 0.1) < 4 * 0.2 / np.sqrt(12 * 81)
     assert np.linalg.norm((targets / distance[:, None]).mean(axis=0)) < 4 / np.sqrt(81)
     # What an episode showed last hides its target as well.
-    last = np.stack([state.last_observation for state in states])[1:]
+    last = shown.final_observation[1:]
     np.testing.assert_array_equal(last[:, HIDDEN], 0)
 
 

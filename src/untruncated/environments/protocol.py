@@ -19,12 +19,15 @@ class TimeStep(NamedTuple):
             follows is zero.
         truncated: the episode ended here by a time limit only, so the value of what would have
             followed still counts.
+        final_observation: what the step showed before a restart; the value after a truncation is
+            the value of that. It is the observation, or None, where nothing restarts.
     """
 
     observation: Float[Array, "*batch features"]
     reward: Float[Array, "*batch"]
     terminated: Bool[Array, "*batch"]
     truncated: Bool[Array, "*batch"]
+    final_observation: Float[Array, "*batch features"] | None = None
 
 
 def first_time_step(observation: Float[Array, " features"]) -> TimeStep:
@@ -39,7 +42,18 @@ class Environment(Protocol):
     An implementation holds its constants in a frozen dataclass, so that it is hashable and can be
     closed over by compiled functions. A prediction problem without actions has the same two
     methods with `step(state)`.
+
+    Attributes:
+        observation_size: number of features of an observation.
+        actions: number of discrete actions; None if the action is a real vector.
+        action_size: how many numbers a real action has; 0 if actions are discrete.
+        action_bound: how far from 0 the numbers of a real action may be.
     """
+
+    observation_size: int
+    actions: int | None
+    action_size: int
+    action_bound: float
 
     def reset(self, key: PRNGKeyArray) -> tuple[PyTree, TimeStep]:
         """Start from `key`; return the state and the first time step."""

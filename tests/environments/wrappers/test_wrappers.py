@@ -178,7 +178,7 @@ def test_statistics_of_finished_episodes(copies):
 
 
 def test_every_episode_starts_by_a_reset_of_its_own():
-    first, shown, states = numpy_rollout(AutoReset(Counter()), steps=400)
+    first, shown, _ = numpy_rollout(AutoReset(Counter()), steps=400)
     ended = shown.terminated | shown.truncated
     starts = np.append(first.observation[0], shown.observation[ended, 0])
     assert ended.sum() > 100
@@ -191,8 +191,8 @@ def test_every_episode_starts_by_a_reset_of_its_own():
     np.testing.assert_array_equal(lengths, np.where(starts[:-1] % 2 == 0, 3, 4))
     np.testing.assert_array_equal(shown.truncated[ended], starts[:-1] % 2 == 1)
     # What the episode showed last is kept for bootstrapping.
-    np.testing.assert_array_equal(states.last_observation[ended, 1], 100 * lengths)
-    np.testing.assert_array_equal(states.last_observation[~ended], shown.observation[~ended])
+    np.testing.assert_array_equal(shown.final_observation[ended, 1], 100 * lengths)
+    np.testing.assert_array_equal(shown.final_observation[~ended], shown.observation[~ended])
     np.testing.assert_array_equal(shown.reward[ended], starts[:-1] * lengths)
 
 
@@ -222,7 +222,7 @@ def test_resets_drawn_in_advance_are_used_once_and_in_time():
         starts = np.append(first.observation[copy, 0], shown.observation[stop, copy, 0])
         lengths = np.diff(np.append(-1, np.flatnonzero(stop)))
         np.testing.assert_array_equal(lengths, np.where(starts[:-1] % 2 == 0, 3, 4))
-        np.testing.assert_array_equal(states.last_observation[stop, copy, 1], 100 * lengths)
+        np.testing.assert_array_equal(shown.final_observation[stop, copy, 1], 100 * lengths)
     # Starts are uniform: none is handed out more often than chance has it.
     starts = np.append(first.observation[:, 0], shown.observation[ended, 0])
     counts = np.bincount(starts.astype(int), minlength=1000)
@@ -434,6 +434,39 @@ def test_what_is_hidden_stays_0_with_whatever_is_inside(restarting):
     np.testing.assert_array_equal(
         states.moments.count[-1][:2], np.array([30, 10]) * np.size(first.reward)
     )
+
+
+@pytest.mark.parametrize("copies", [None, 3])
+def test_the_final_observation_is_normalised_as_that_step_would_have_shown_it(copies):
+    def stack(restarts):
+        return NormaliseObservations(ScaleRewards(EpisodeStatistics(restarts)))
+
+    inside = AutoReset(LastActionAndReward(Counter()))
+    plain = inside if copies is None else Vectorised(inside, copies)
+    first, shown, states = numpy_rollout(stack(plain))
+    _, unscaled, _ = numpy_rollout(plain)
+    np.testing.assert_array_equal(first.final_observation, first.observation)
+    ended = shown.terminated | shown.truncated
+    assert ended.sum() > 8
+    moments = states.moments
+    mean, spread = moments.mean, np.sqrt(moments.variance + 1e-8)
+    if copies is not None:
+        mean, spread = mean[:, None], spread[:, None]
+    expected = np.clip((unscaled.final_observation - mean) / spread, -10, 10)
+    np.testing.assert_allclose(shown.final_observation, expected, rtol=1e-5, atol=1e-5)
+    same = np.all(shown.final_observation == shown.observation, axis=-1)
+    np.testing.assert_array_equal(same, ~ended)
+    # 100 t: three steps after an even start, four and a truncation after an odd one
+    lengths = unscaled.final_observation[ended][:, 1] / 100
+    np.testing.assert_array_equal(lengths, np.where(shown.truncated[ended], 4, 3))
+
+
+@pytest.mark.parametrize("restarts", [AutoReset, lambda game: VectorisedAutoReset(game, 4)])
+def test_a_final_observation_does_not_show_what_is_hidden(restarts):
+    _, shown, _ = numpy_rollout(NormaliseObservations(restarts(Cue())), steps=STEPS)
+    np.testing.assert_array_equal(shown.final_observation[..., 1], 0)
+    ended = shown.terminated
+    assert (shown.observation[ended][:, 1] != 0).all() and ended.sum() >= 9
 
 
 def test_without_restarts_only_the_reset_shows_what_is_hidden():

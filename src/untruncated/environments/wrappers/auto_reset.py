@@ -13,21 +13,18 @@ from untruncated.environments.wrappers.wrapper import Wrapper, check_restartable
 
 
 class State(NamedTuple):
-    """The state inside, and what its end would otherwise take away.
+    """The state inside, and what starts it anew.
 
     Attributes:
         key: the base key; it never changes.
         inner: the state inside, after a reset if the last step ended an episode.
         episodes: number of finished episodes.
-        last_observation: what the last step showed before any reset: after a truncation, the
-            observation whose value the return still needs.
         first: the first state and observation, where every episode starts from them.
     """
 
     key: PRNGKeyArray
     inner: Any
     episodes: Int32[Array, ""]
-    last_observation: Float[Array, " features"]
     first: tuple[Any, Float[Array, " features"]] | None = None
 
 
@@ -38,8 +35,8 @@ class AutoReset(Wrapper):
     An environment that says `repeats_first_start` is put back to its first start instead.
 
     That step shows the reward and the flags of the end together with the first observation of the
-    next episode. Under `jax.vmap` every copy draws a reset where one copy needs it;
-    `VectorisedAutoReset` draws as many as are needed.
+    next episode, and as `final_observation` what the episode showed last. Under `jax.vmap` every
+    copy draws a reset where one copy needs it; `VectorisedAutoReset` draws as many as are needed.
 
     Raises:
         ValueError: if statistics inside would start anew with every episode.
@@ -53,7 +50,8 @@ class AutoReset(Wrapper):
     def reset(self, key: PRNGKeyArray) -> tuple[State, TimeStep]:
         inner, shown = self.environment.reset(jax.random.fold_in(key, 0))
         first = (inner, shown.observation) if self.repeats_first_start else None
-        return State(key, inner, jnp.int32(0), shown.observation, first), shown
+        shown = shown._replace(final_observation=shown.observation)
+        return State(key, inner, jnp.int32(0), first), shown
 
     def step(self, state: State, action: Array) -> tuple[State, TimeStep]:
         inner, shown = self.environment.step(state.inner, action)
@@ -67,5 +65,5 @@ class AutoReset(Wrapper):
             return start, first.observation
 
         start, observation = only_if(ended, restarted, (inner, shown.observation))
-        after = State(state.key, start, episodes, shown.observation, state.first)
-        return after, shown._replace(observation=observation)
+        shown = shown._replace(observation=observation, final_observation=shown.observation)
+        return State(state.key, start, episodes, state.first), shown

@@ -32,6 +32,9 @@ class NormaliseObservations(Wrapper):
     and enters the statistics only where it is shown. Normalised like a number that was seen, the 0
     would become -mean / deviation and so tell of the target: the mean is one of targets shown.
 
+    An episode's final observation is normalised by the moments of its step, and is no sample: what
+    is learned from it is a value, once in an episode.
+
     Attributes:
         fidelity: "exact", or "reference" for the RTU paper's public code, which shares one mean
             and one variance, of all that is observed, among all features.
@@ -73,7 +76,14 @@ class NormaliseObservations(Wrapper):
         samples = observation.reshape(-1, *moments.mean.shape)
         counted = seen.reshape(samples.shape) if self.fidelity == "exact" else True
         moments = with_samples(moments, samples, counted)
+        final = shown.final_observation
+        if final is not None:  # of an episode that has begun before, unless there was none
+            began = first & ~(shown.terminated | shown.truncated)
+            final = jnp.where(began[..., None] | ~hidden, self._scaled(final, moments), 0)
+        observation = jnp.where(seen, self._scaled(observation, moments), 0)
+        shown = shown._replace(observation=observation, final_observation=final)
+        return State(inner, moments), shown
+
+    def _scaled(self, observation: Array, moments: Moments) -> Array:
         scaled = (observation - moments.mean) / jnp.sqrt(moments.variance + EPSILON)
-        if self.clip is not None:
-            scaled = jnp.clip(scaled, -self.clip, self.clip)
-        return State(inner, moments), shown._replace(observation=jnp.where(seen, scaled, 0))
+        return scaled if self.clip is None else jnp.clip(scaled, -self.clip, self.clip)

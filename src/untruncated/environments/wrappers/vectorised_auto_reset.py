@@ -22,7 +22,6 @@ class State(NamedTuple):
         pool: states and first observations of resets that were drawn in advance.
         used: how many of them, from the first on, have been used.
         pools: number of pools drawn so far.
-        last_observation: what the last step showed before any reset.
     """
 
     key: PRNGKeyArray
@@ -30,7 +29,6 @@ class State(NamedTuple):
     pool: tuple[Any, Float[Array, "pool features"]]
     used: Int32[Array, ""]
     pools: Int32[Array, ""]
-    last_observation: Float[Array, "copies features"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,8 @@ class VectorisedAutoReset(Vectorised):
         inner, shown = super().reset(copies_key)
         none = jnp.int32(0)
         pool = self._drawn(pools_key, none)
-        return State(pools_key, inner, pool, none, none + 1, shown.observation), shown
+        shown = shown._replace(final_observation=shown.observation)
+        return State(pools_key, inner, pool, none, none + 1), shown
 
     def _drawn(self, key: PRNGKeyArray, number: Int32[Array, ""]) -> tuple[Any, Array]:
         keys = jax.random.split(jax.random.fold_in(key, number), self.pool_per_copy * self.copies)
@@ -90,8 +89,8 @@ class VectorisedAutoReset(Vectorised):
 
         carry = ((inner, shown.observation), state.pool, state.used, state.pools)
         (start, observation), *rest = only_if(jnp.any(ended), restart, carry)
-        state = State(state.key, start, *rest, shown.observation)
-        return state, shown._replace(observation=observation)
+        shown = shown._replace(observation=observation, final_observation=shown.observation)
+        return State(state.key, start, *rest), shown
 
 
 def _replaced(now: Any, pool: Any, used: Int32[Array, ""], ended: Bool[Array, " copies"]) -> Any:
