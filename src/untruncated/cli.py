@@ -9,12 +9,14 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from untruncated.suite.arguments import parser
 from untruncated.suite.commands import EXPERIMENTS, default_results
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.messages import Expendable, discard, fitted, keep_descriptors, tell
+from untruncated.suite.signals import Insistence, watched
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +33,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         _note(options.log, f"{options.name} started")
         text = io.StringIO()
         try:
-            with redirect_stdout(text):
+            insistence = Insistence(options.name, partial(_note, options.log))
+            with redirect_stdout(text), watched(insistence):
                 code = COMMANDS[options.name](options) or 0
         except SystemExit as error:  # a stranger's code; what the suite ends with is returned
             raise SuiteError(f"a module ended the process (sys.exit({error.code!r}))") from error
@@ -124,6 +127,8 @@ def _run(options: argparse.Namespace) -> int:
         output,
         checkpoint_seconds=options.checkpoint_seconds,
         progress=not options.no_progress,
+        force=options.force,
+        last_words=partial(_note, options.log),
     )
     print(output)
     return 0

@@ -91,6 +91,9 @@ def parser() -> argparse.ArgumentParser:
         help="the least time between two checkpoints; default: 30",
     )
     run.add_argument("--no-progress", action="store_true", help="show no progress bar")
+    run.add_argument(
+        "--force", action="store_true", help="go on where a run needs more memory than there is"
+    )
     run.set_defaults(name="run")
 
     table = commands.add_parser("table", help="collect the runs of a panel into a tidy CSV")

@@ -1,6 +1,6 @@
 """From a run to its finished result file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,37 @@ if TYPE_CHECKING:  # the suite knows programs by name only
 
 
 def execute(
-    spec: RunSpec, output: Path, *, checkpoint_seconds: float = 30.0, progress: bool = True
+    spec: RunSpec,
+    output: Path,
+    *,
+    checkpoint_seconds: float = 30.0,
+    progress: bool = True,
+    force: bool = False,
+    last_words: Callable[[str], None] = lambda line: None,
 ) -> Result:
     """Computes a run and writes its result.
 
     A final run reads its tuning run's result from the folder of `output`.
 
+    Args:
+        spec: The run.
+        output: The result file.
+        checkpoint_seconds: The least time between two checkpoints.
+        progress: Whether to show a progress bar on stderr.
+        force: Whether to go on where the run needs more memory than there is.
+        last_words: Notes why the process ends at once.
+
     Raises:
-        SuiteError: The tuning result is missing or damaged, the program cannot be built, the
-            result cannot be written, or the run was stopped by a signal.
+        SuiteError: The tuning result is missing or damaged, the program cannot be built or does not
+            fit into the memory, the result cannot be written, or the run was stopped by a signal.
     """
+    measures_time = lookup("program", spec.fields["program"], "program").all_cores
+    if not force and not measures_time:  # what measures time does so whenever it is called
+        with built(spec, output.parent) as program:
+            from untruncated.suite.memory import check_memory
+
+            check_memory(program)
+    # anew: what the one that was traced has kept may be of its tracing
     with built(spec, output.parent) as program:
         from untruncated.suite.runner import run
 
@@ -36,6 +57,7 @@ def execute(
             output,
             checkpoint_seconds=checkpoint_seconds,
             progress=progress,
+            last_words=last_words,
         )
 
 

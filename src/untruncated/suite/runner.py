@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,13 +36,22 @@ from untruncated.suite.results import (
     spec_hash,
     write_result,
 )
+from untruncated.suite.signals import Insistence, watched
 
 if TYPE_CHECKING:  # the suite knows programs by name only
     from untruncated.programs.protocol import Program
 
 __all__ = ["Interrupted", "run"]
 
+UNBEGUN = "before its first chunk was done; run the same command to go on"
 BYTES_PER_VALUE = 12  # float32 digits, separator and sign
+
+
+class Stops(NamedTuple):
+    """SIGINT and SIGTERM received so far, and what happens when there are more."""
+
+    received: list[int]
+    insistence: Insistence
 
 
 def run(
@@ -53,6 +62,7 @@ def run(
     checkpoint_seconds: float = 30.0,
     progress: bool = True,
     log: Say | None = None,
+    last_words: Say = lambda line: None,
 ) -> Result:
     """Runs a program to its end, or on from its checkpoint, and writes the result.
 
@@ -67,6 +77,8 @@ def run(
         checkpoint_seconds: The least time between two checkpoints.
         progress: Whether to show a progress bar on stderr.
         log: Shows one line to the user; on stderr by default.
+        last_words: Notes why the process ends at once: at a second SIGINT or SIGTERM, or at the
+            first one before the first chunk is done, while the program is compiled.
 
     Raises:
         Interrupted: After SIGINT or SIGTERM, at the end of the chunk; the checkpoint is saved.
@@ -90,10 +102,12 @@ def run(
         check_replaceable(output)
         remove_leftovers(checkpoint)
         remove_leftovers(output)
-        with _deferred_signals() as received:
+        insistence = Insistence(name, last_words, UNBEGUN)
+        with _deferred_signals() as received, watched(insistence):
             circumstances = provenance()  # of the code that runs, not of later edits
             bar = partial(_progress_bar, program, name, stderr, progress)
-            state = _to_the_end(program, name, checkpoint, checkpoint_seconds, say, received, bar)
+            stops = Stops(received, insistence)
+            state = _to_the_end(program, name, checkpoint, checkpoint_seconds, say, stops, bar)
             result = _result(program, spec, state, circumstances)
             write_result(output, result)
             with suppress(OSError):  # a checkpoint of a finished run does no harm
@@ -134,7 +148,7 @@ def _to_the_end(
     checkpoint: Path,
     checkpoint_seconds: float,
     say: Say,
-    received: list[int],
+    stops: Stops,
     progress_bar: Callable[[int], tqdm],
 ) -> State:
     """The state after the last step, or after every member has diverged; saved if possible."""
@@ -148,15 +162,16 @@ def _to_the_end(
     saved_at, costs = time.monotonic(), []
     with progress_bar(state.step) as bar:
         while not _is_over(program, state):
-            if received:
+            if stops.received:
                 ending = "run the same command to go on"
                 if not save(state):
                     ending = "no checkpoint could be written, so the same command repeats steps"
                 line = f"{name} stopped at step {state.step} of {program.total_steps}; {ending}"
-                raise Interrupted(line, received[0])
+                raise Interrupted(line, stops.received[0])
             began = _now()
             carry = jax.block_until_ready(program.advance(state.carry))
             costs.append(_now() - began)
+            stops.insistence.lossless = ""
             state = State(state.step + program.chunk_steps, carry, _tick(state.clock, costs))
             bar.update(program.chunk_steps)
             if time.monotonic() - saved_at >= checkpoint_seconds:
