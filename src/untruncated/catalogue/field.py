@@ -19,7 +19,7 @@ class CatalogueError(ValueError):
     """A name or a field that the catalogue does not allow; `where` is the field's dotted path."""
 
     def __init__(self, where: str, problem: str) -> None:
-        super().__init__(_one_line(f"{where}: {problem}"))
+        super().__init__(one_line(f"{where}: {problem}"))
         self.where = where
         self.problem = problem
 
@@ -135,6 +135,6 @@ def shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:120]} … {text[-20:]}"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """The text with the escapes of Python for line ends and all else that cannot be printed."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -6,6 +6,7 @@ An npz of the carry's leaves as bytes and a note in JSON, with a SHA-256 over al
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
+from untruncated.catalogue.field import one_line
 from untruncated.suite.errors import SuiteError
 from untruncated.suite.files import write_atomically
 from untruncated.suite.results import canonical_json
@@ -77,7 +79,7 @@ def load(path: Path, identity: dict[str, Any], start: State, say: Say) -> State 
     except FileNotFoundError:
         return None
     except Exception as error:  # numpy, zipfile and a header's parser raise anything
-        reason = (str(error) or type(error).__name__).splitlines()[0]
+        reason = one_line((str(error) or type(error).__name__)[:300])
         say(f"warning: ignoring the checkpoint {path}, starting from step 0: {reason}")
         return None
     return state._replace(clock=state.clock._replace(resumed=state.clock.resumed + 1))
@@ -112,8 +114,13 @@ def unpack(content: bytes, identity: dict[str, Any], start: State) -> State:
         raise ValueError(
             "it is of another run, chunk length, setting of jax or version of the program"
         )
+    step, clock = saved["step"], Clock(**saved["clock"])
+    if not all(type(count) is int and 0 <= count < 2**63 for count in (step, clock.resumed)):
+        raise ValueError("its step is no number of steps")
+    if not all(isinstance(seconds, float) and math.isfinite(seconds) for seconds in clock[:3]):
+        raise ValueError("its times are no numbers of seconds")
     carry = jax.tree.unflatten(structure, list(map(_restore, leaves, like)))
-    return State(saved["step"], carry, Clock(**saved["clock"]))
+    return State(step, carry, clock)
 
 
 def _checksum(note: str, leaves: list[bytes]) -> str:

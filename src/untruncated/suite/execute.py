@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from untruncated.catalogue import lookup
-from untruncated.suite.errors import SpecError
+from untruncated.suite.errors import ResultError, SpecError
 from untruncated.suite.jax_settings import start_jax
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import RunSpec
@@ -94,5 +94,8 @@ def _step_sizes(spec: RunSpec, folder: Path) -> tuple[list[float], dict[str, Any
     if "step_sizes" not in tuning.spec:
         raise SpecError(f"{path}: named by a final run as its tuning run, but it tuned nothing")
     objective = lookup("program", spec.fields["program"], "program").objective
-    choices = choose_step_size(tuning, objective)
+    try:
+        choices = choose_step_size(tuning, objective)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}", path) from error
     return [choices["step_size"]], choices

@@ -1,5 +1,6 @@
 """From what the user names to the spec of one run."""
 
+import errno
 import json
 import re
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from untruncated.catalogue import CatalogueError
+from untruncated.catalogue.field import one_line, shown
 from untruncated.suite.commands import default_results
 from untruncated.suite.errors import NewerResultError, SpecError, SuiteError
 from untruncated.suite.expansion import load_figures
@@ -44,7 +46,7 @@ def find_run(text: str, runs: "Runs") -> tuple[RunSpec, Path]:
     content = _read(path) if text else None
     if content is None:
         raise SpecError(
-            f"{text!r} is no run: give a spec as JSON, a file that holds a spec or a result, "
+            f"{shown(text)} is no run: give a spec as JSON, a file that holds a spec or a result, "
             "or the 16 hex digits of a run that an experiment file asks for"
         )
     raw = _parse(content, text)
@@ -100,13 +102,15 @@ def _of_result(path: Path, runs: Runs) -> RunSpec:
 
 
 def _read(path: Path) -> str | None:
-    """A file's text, None if there is none."""
+    """A file's text, None if there is none of this name, or cannot be."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # ValueError: a name with a null character
         return None
     except OSError as error:
-        raise SpecError(f"{str(path)[:80]}: cannot be read: {error.strerror}") from error
+        if error.errno == errno.ENAMETOOLONG:
+            return None
+        raise SpecError(f"{one_line(str(path))}: cannot be read: {error.strerror}") from error
 
 
 def _parse(text: str, where: str) -> Any:

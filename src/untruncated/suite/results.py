@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from untruncated.catalogue.field import one_line, shown
 from untruncated.catalogue.metric import Metric
 from untruncated.suite.errors import NewerResultError, ResultError, SuiteError
 from untruncated.suite.files import write_atomically
@@ -43,6 +44,9 @@ _FLAT_ARRAY = re.compile(r'\[\s+[^][{}"]*\]')  # an indented array of nothing bu
 
 class _Defect(ValueError):
     """What is wrong with a file's content; the reader adds its name and the way out."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(one_line(problem))
 
 
 class _Newer(_Defect):
@@ -255,7 +259,7 @@ def _check_schema(document: Any) -> None:
 def _check_hash(document: Mapping[str, Any]) -> None:
     claimed = document["hash"]
     if claimed != spec_hash(document["spec"]):
-        raise _Defect(f"the spec does not have the recorded hash {claimed}: edited by hand?")
+        raise _Defect(f"the spec does not have the recorded hash {claimed[:40]}: edited by hand?")
 
 
 def _check_name(document: Mapping[str, Any], stem: str) -> None:
@@ -281,8 +285,14 @@ def _check_identity(document: dict[str, Any], stem: str, expected: dict[str, Any
 
 def _decode(document: dict[str, Any]) -> Result:
     """The result in a document whose sections and checksum are in order."""
-    if not all(isinstance(record, dict) for record in document["diverged"]):
-        raise _Defect("a record in 'diverged' is not an object")
+    choices = document["choices"]
+    for record in (choices, *document["diverged"]):
+        if not isinstance(record, dict):
+            raise _Defect("a record in 'diverged' is not an object")
+        if not isinstance(size := record.get("step_size", 0.0), int | float):
+            raise _Defect(f"a step size is no number: {shown(size)}")
+    if choices.get("at_edge") and "step_size" not in choices:
+        raise _Defect("a step size is at an edge, and not said")
     sections = {name: document[name] for name in (*_CHECKED, "timing", "provenance")}
     return Result(**sections | {"metrics": _decode_metrics(sections["axes"], sections["metrics"])})
 
@@ -300,7 +310,7 @@ def _decode_metrics(axes: dict[str, Any], metrics: dict[str, Any]) -> dict[str, 
         if not isinstance(names, list) or not all(
             isinstance(axis, str) and axis in axes for axis in names
         ):
-            raise _Defect(f"metric {name!r} names an axis that the file lacks: {names}")
+            raise _Defect(f"metric {name!r} names an axis that the file lacks: {shown(names)}")
         shape = tuple(len(axes[axis]) for axis in names)
         if values.shape != shape:
             raise _Defect(f"metric {name!r} has shape {values.shape}, its axes have {shape}")

@@ -15,7 +15,7 @@ from untruncated.suite.messages import tell
 from untruncated.suite.plan import targets
 from untruncated.suite.results import Result, read_result
 from untruncated.suite.spec import SEEDS_PER_BLOCK, RunSpec
-from untruncated.suite.tuning import contradiction, is_close
+from untruncated.suite.tuning import choose_step_size, contradiction, is_close
 
 
 def print_status(target: str | None, scale: str, experiments: Path, results: Path) -> int:
@@ -55,17 +55,18 @@ def _tell_broken(figures: Experiments, target: str) -> bool:
 def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool:
     print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
     lines = [
-        (p.configuration, *_states(p.runs, folder, runs, p.tuning, p.finals)) for p in panel.points
+        (p.configuration, *run_states(p.runs, folder, runs, p.tuning, p.finals))
+        for p in panel.points
     ]
     if panel.baselines:
-        lines.append((panel.baseline_label, *_states(panel.baselines, folder, runs)))
+        lines.append((panel.baseline_label, *run_states(panel.baselines, folder, runs)))
     for text, states, notes in lines:
         counts = ", ".join(f"{states.count(s)} {s}" for s in sorted(set(states)))
         print(f"  {text:<48} {counts}{'; ' if notes else ''}{'; '.join(notes)}")
     return all(state == "done" for _, states, _ in lines for state in states)
 
 
-def _states(
+def run_states(
     specs: list[RunSpec],
     folder: Path,
     runs: Runs,
@@ -84,6 +85,7 @@ def _states(
             continue
         try:
             result = read_result(path, spec.canonical)
+            check_tuning(path, spec, result)
         except ResultError as error:
             states.append("damaged")
             notes.append(told(error, runs))
@@ -120,6 +122,17 @@ def contradicts(spec: RunSpec, result: Result, folder: Path) -> str | None:
         return contradiction(result, read_result(folder / f"{spec.tuning}.json"), objective)
     except (ResultError, LookupError):  # missing or damaged, which is told of that result
         return None
+
+
+def check_tuning(path: Path, spec: RunSpec, result: Result) -> None:
+    """Raises a ResultError if the result is one of tuning that no step size can be taken from."""
+    program = lookup("program", spec.fields["program"], "program")
+    if not (program.tuned and "step_sizes" in spec.fields):
+        return
+    try:
+        choose_step_size(result, program.objective)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}", path) from error
 
 
 def _is_close_call(spec: RunSpec, result: Result) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from untruncated.suite.errors import ResultError
 from untruncated.suite.results import Result
 
 CLOSE = 0.05
@@ -16,9 +17,17 @@ def choose_step_size(tuning: Result, objective: str = "msre") -> dict[str, Any]:
     One diverged seed makes a step size lose. If every step size has one, the smallest is taken and
     `all_diverged` says so. `at_edge` says that the best is the smallest or the largest of several,
     so that a wider grid might do better.
+
+    Raises:
+        ResultError: It has no `objective`, or step sizes that are no numbers.
     """
-    sizes = np.asarray(tuning.axes["step_size"], np.float64)
     scores = _scores(tuning, objective)
+    try:
+        sizes = np.asarray(tuning.axes["step_size"], np.float64)
+    except (TypeError, ValueError) as error:
+        raise ResultError(
+            f"the tuning result has step sizes that are no numbers: {error}"
+        ) from error
     if not np.isfinite(scores).any():
         chosen, all_diverged = int(np.argmin(sizes)), True
     else:
@@ -53,4 +62,7 @@ def is_close(tuning: Result, objective: str = "msre") -> bool:
 
 def _scores(tuning: Result, objective: str) -> Float[np.ndarray, " step_sizes"]:
     """The mean over the seeds at each step size; NaN where one diverged."""
-    return tuning.metrics[objective].values.astype(np.float64).mean(axis=1)
+    metric = tuning.metrics.get(objective)
+    if metric is None or metric.axes != ("step_size", "seed") or not metric.values.size:
+        raise ResultError(f"the tuning result has no {objective} by step size and seed")
+    return metric.values.astype(np.float64).mean(axis=1)

@@ -11,7 +11,7 @@ from untruncated.suite.number_settings import unusual
 from untruncated.suite.recomputing import Sound, recompute
 from untruncated.suite.results import read_result
 from untruncated.suite.spec import resolve_run
-from untruncated.suite.status import contradicts
+from untruncated.suite.status import check_tuning, contradicts
 
 
 def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: int = 0) -> int:
@@ -33,7 +33,7 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: in
     if not paths:
         raise ResultError(f"{folder}: no result files here; --results names another folder")
     runs = Runs(experiments)
-    checked = [_checked(path, runs) for path in paths]
+    checked = [check_file(path, runs) for path in paths]
     sound = [one for one in checked if isinstance(one, Sound)]
     broken = broken_files(runs)
     for defect in (*(one for one in checked if isinstance(one, str)), *broken):
@@ -46,11 +46,12 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: in
     return 1 if len(sound) < len(paths) or broken or not agree else 0
 
 
-def _checked(path: Path, runs: Runs) -> Sound | str:
+def check_file(path: Path, runs: Runs) -> Sound | str:
     """The result in a file, or what is wrong with it and what to do."""
     try:
         result = read_result(path)
         spec = resolve_run(result.spec)
+        check_tuning(path, spec, result)
     except ResultError as error:
         return told(error, runs)
     except ValueError as error:
