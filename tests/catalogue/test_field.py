@@ -3,7 +3,7 @@
 import pytest
 
 from untruncated.catalogue import KINDS, CatalogueError
-from untruncated.catalogue.entry import LARGEST_INTEGER, REQUIRED, Field
+from untruncated.catalogue.field import LARGEST_INTEGER, REQUIRED, Field
 
 FIELDS = {
     f"{kind} {name}.{key}": field
