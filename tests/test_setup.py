@@ -1,6 +1,5 @@
 """The lock, environment.yml and pyproject.toml say the same."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -10,22 +9,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ci_scripts import ci_script
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
 
 
-def environment_script():
-    spec = importlib.util.spec_from_file_location("script", ROOT / ".ci" / "environment_yml.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def locked() -> dict[str, list[Requirement]]:
     found: dict[str, list[Requirement]] = {}
-    for line in environment_script().requirements(LOCK):
+    for line in ci_script("environment_yml").requirements(LOCK):
         requirement = Requirement(line)
         found.setdefault(requirement.name.lower().replace("_", "-"), []).append(requirement)
     return found
@@ -42,7 +35,7 @@ def test_environment_yml_has_the_versions_of_the_lock():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     (pip,) = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
     assert pip[-1] == "-e ."
-    assert pip[:-1] == environment_script().requirements(LOCK)
+    assert pip[:-1] == ci_script("environment_yml").requirements(LOCK)
     assert "python >=3.11,<3.14" in environment["dependencies"]
 
 

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -259,76 +258,6 @@ def test_a_broken_experiment_file_stops_before_anything_runs(clone):
     assert "did you mean 'gru'" in error[0]
     assert "Traceback" not in done.stdout
     assert not (clone / "results/tables").exists()
-
-
-STRANGERS_CELL = '''
-    """A leaky integrator: a cell that the suite has never heard of."""
-
-    from dataclasses import dataclass
-
-    import jax.numpy as jnp
-
-    from untruncated.catalogue.entry import CellEntry, Field
-
-
-    @dataclass(frozen=True)
-    class Leaky:
-        inputs: int
-        width: int
-
-        feature_sizes = property(lambda self: (self.width,))
-
-        def init(self, key):
-            return jnp.ones((self.inputs, self.width)) / self.inputs
-
-        def initial_state(self):
-            return jnp.zeros(self.width)
-
-        def derive(self, params):
-            return ()
-
-        def drive(self, params, derived, x):
-            return x @ params
-
-        def step(self, params, derived, state, drive):
-            return 0.9 * state + drive
-
-        def features(self, params, state, x):
-            return (state,)
-
-        def constrain(self, params):
-            return params
-
-
-    Leaky.catalogue_entry = CellEntry(
-        "leaky_cell:Leaky",
-        {"width": Field(int, minimum=1)},
-        credits=("truncated_bptt",),
-        parameters=lambda fields, d: fields["width"] * d,
-        flops=lambda fields, d, credit: 6 * credit["truncation"] * fields["width"] * d,
-    )
-'''
-
-
-def test_a_strangers_cell_appears_in_a_smoke_figure(clone, tmp_path):
-    (tmp_path / "leaky_cell.py").write_text(textwrap.dedent(STRANGERS_CELL))
-    figure = json.loads(json.dumps(FIGURE))
-    figure["panels"]["a"]["curves"]["leaky"] = {
-        "label": "leaky integrator",
-        "cell": {"name": "leaky_cell:Leaky", "width": {"flops": 1000}},
-        "credit": {"name": "truncated_bptt", "truncation": 2},
-    }
-    write_figure(clone, figure)
-    # the other cells' runs have no scale in them: at equal numbers smoke uses small's
-    arguments = ("figure9", "--cores", "2", "--config", "scale=smoke", "results=results")
-    done = snakemake(clone, *arguments, PYTHONPATH=str(tmp_path))
-    assert done.returncode == 0, done.stdout
-    with open(clone / "results/tables/smoke/rtu_figure9a.csv") as table:
-        rows = [row for row in csv.DictReader(table) if row["label"] == "leaky integrator"]
-    assert rows
-    assert {(row["cell"], row["width"]) for row in rows} == {("leaky_cell:Leaky", "6")}
-    assert (clone / "figures/smoke/rtu_figure9.png").exists()
-    assert len(list((clone / "results/runs").glob("*.json"))) == 7
 
 
 def test_a_cluster_retries_what_failed(clone):
