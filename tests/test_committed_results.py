@@ -98,12 +98,45 @@ def test_no_learner_beats_the_optimal_predictor(name):
 
 @pytest.mark.parametrize("name", HELD_FIXED)
 def test_no_weights_beat_the_optimal_predictor(name):
-    """20,000 steps of one stream: the optimum on five others is known to a few per cent."""
+    """On 10,000 steps of one stream, of which the optimum differs by a few per cent."""
     _, panel, point = POINTS[name]
     exact = float(read(panel.baselines[0]).metrics["msre_exact"].values)
     for run in point.finals:
-        losses = read(run).metrics["loss_curve"].values / run.fields["evaluation_steps"]
-        assert np.nanmin(losses) > 0.9 * exact
+        steps = run.fields["evaluation_steps"] or run.fields["problem"]["horizon"]
+        assert np.nanmin(read(run).metrics["loss_curve"].values) / steps > 0.9 * exact
+
+
+def tuned_loss(point):
+    """The mean over tuning seeds at the best step size; one that diverged counts as the worst."""
+    means = read(point.tuning).metrics["loss"].values.mean(axis=1)
+    return np.where(np.isfinite(means), means, np.inf).min()
+
+
+def test_the_bridge_takes_the_best_of_what_its_companions_tried():
+    tried = {}
+    for companion in ("bridge_companion_particles", "bridge_companion_unrolls"):
+        for panel in FIGURES[companion].panels.values():
+            for point in panel.points:
+                estimator = point.fields["estimator"]
+                tried.setdefault(estimator["name"], []).append((tuned_loss(point), estimator))
+    best = {name: min(found, key=lambda one: one[0])[1] for name, found in tried.items()}
+    names = {"full_es", "truncated_es", "es_single", "pes", "pes_analytic", "truncated_bptt"}
+    assert set(best) == names
+    taken = [
+        point.fields["estimator"]
+        for panel in FIGURES["bridge_figure1"].panels.values()
+        for point in panel.points
+        if point.fields.get("estimator", {}).get("name") in best
+    ]
+    assert {estimator["name"] for estimator in taken} == names
+    for estimator in taken:
+        assert estimator == best[estimator["name"]]
+
+
+def test_dense_rtrl_takes_the_step_size_of_the_same_gradient():
+    points = {point.curve: point for point in FIGURES["bridge_figure1"].panels["a"].points}
+    chosen = choose_step_size(read(points["traces"].tuning), "loss")["step_size"]
+    assert [run.fields["step_sizes"] for run in points["rtrl"].finals] == [[chosen]]
 
 
 def test_the_simulated_optimum_agrees_with_its_exact_error():

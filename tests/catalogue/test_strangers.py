@@ -15,7 +15,6 @@ from untruncated.catalogue import (
     lookup,
 )
 from untruncated.catalogue.strangers import STRANGERS
-from untruncated.suite.spec import resolve_run
 
 OWN = """
 from dataclasses import dataclass
@@ -188,31 +187,3 @@ def test_formulas_that_fail_or_give_something_else_are_named(own):
     problem = ProblemEntry("strangers_own:Problem", differentiable=lambda fields: "yes")
     with pytest.raises(CatalogueError, match="must be true or false, not 'yes'"):
         problem.declared("differentiable", {})
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        (
-            {"program": "optimal_prediction", "environment": "three_state_mdp"},
-            "environment.name: program 'optimal_prediction' cannot use 'three_state_mdp'. All",
-        ),
-        (
-            {
-                "program": "next_observation",
-                "environment": "three_state_mdp",
-                "cell": {"name": "gru", "width": 2},
-                "credit": "dense_rtrl",
-                "step_sizes": [0.1],
-            },
-            "cell.name: program 'next_observation' cannot use 'gru'. Allowed: vanilla_rnn",
-        ),
-        (
-            {"program": "variance_law", "problem": "toy_regression"},
-            "problem.name: program 'variance_law' cannot use 'toy_regression'. Allowed: linear_l",
-        ),
-    ],
-)
-def test_a_program_that_knows_few_components_says_which(fields, message):
-    with pytest.raises(CatalogueError, match=re.escape(message)):
-        resolve_run({"steps": 10, "seeds": [0], **fields})

@@ -2,6 +2,7 @@
 
 from untruncated.catalogue import costs
 from untruncated.catalogue.entry import CellEntry, Field
+from untruncated.catalogue.traits import EIGENVALUES
 
 _WIDTH = Field(int, minimum=1, meaning="number of units")
 _PARAMETERISATION = Field(
@@ -117,5 +118,6 @@ CELLS: dict[str, CellEntry] = {
         credits=_ANY_CELL,
         parameters=costs.vanilla_rnn_parameters,
         flops=costs.vanilla_rnn_flops,
+        traits={EIGENVALUES: {"width": 3}},
     ),
 }

@@ -1,6 +1,7 @@
 """Everything but the cells that a YAML may name: environments, credit assignments, learners."""
 
 from untruncated.catalogue.entry import CreditEntry, Entry, EnvironmentEntry, Field
+from untruncated.catalogue.traits import IMMEDIATE, OPTIMUM, STREAM, SYMBOLS
 
 _DISCOUNT = Field(float, 0.966, minimum=0, below=1, meaning="discount of the predicted return")
 _HIDDEN = Field(
@@ -21,10 +22,12 @@ ENVIRONMENTS: dict[str, EnvironmentEntry] = {
             "distractors": Field(int, 10, minimum=0, maximum=1000),
         },
         observation_size=lambda fields: 2 + fields["distractors"],
+        traits={STREAM: {}, OPTIMUM: {}},
     ),
     "three_state_mdp": EnvironmentEntry(
         "untruncated.environments.three_state_mdp:ThreeStateMDP",
         observation_size=lambda fields: 3,
+        traits={SYMBOLS: {}},
     ),
 }
 
@@ -48,6 +51,7 @@ LEARNERS: dict[str, Entry] = {
             ),
             "hidden": _HIDDEN,
         },
+        traits={IMMEDIATE: {}},
     ),
     "delayed_return": Entry(
         "untruncated.agents.delayed_return_predictor:DelayedReturnPredictor",

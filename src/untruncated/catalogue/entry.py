@@ -14,6 +14,7 @@ from untruncated.catalogue.field import (
     not_among,
     shown,
 )
+from untruncated.catalogue.traits import STREAM
 
 __all__ = [
     "CatalogueError",
@@ -58,7 +59,8 @@ class Entry:
 
     `semantics` is raised when the same fields come to mean other numbers. It is part of a run's
     identity, so raising it recomputes exactly the runs that use the component. An entry of one kind
-    has `formulas`, and its component the `methods`, with so many arguments each.
+    has `formulas`, and its component the `methods`, with so many arguments each. `traits` are what
+    a program may ask of it (`catalogue.traits`), each with the values that its fields must have.
     """
 
     formulas: ClassVar[Mapping[str, Formula]] = {}
@@ -67,6 +69,7 @@ class Entry:
     location: str
     fields: Mapping[str, Field] = field(default_factory=dict)
     semantics: int = 1
+    traits: Mapping[str, Fields] = field(default_factory=dict)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -132,7 +135,7 @@ class EnvironmentEntry(Entry):
 
     `observation_size(fields)` is the number of features. `actions(fields)` is the number of
     discrete actions: 0 in a prediction problem, None if the action is a real vector, which then
-    has `action_size` numbers.
+    has `action_size` numbers. It is a stream with returns to predict, unless `traits` says else.
     """
 
     formulas: ClassVar = {
@@ -140,6 +143,7 @@ class EnvironmentEntry(Entry):
     }
     methods: ClassVar = {"reset": 1, "step": 1}
 
+    traits: Mapping[str, Fields] = field(default_factory=lambda: {STREAM: {}})
     observation_size: Callable[[Fields], int] | None = None
     actions: Callable[[Fields], int | None] = lambda fields: 0
     action_size: int = 0

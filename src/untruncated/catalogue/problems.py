@@ -1,6 +1,7 @@
 """The unrolled systems whose outer parameters a YAML may have learned."""
 
 from untruncated.catalogue.entry import Field, ProblemEntry
+from untruncated.catalogue.traits import LINEAR, PLANE, STATES
 
 
 def _horizon(default: int | None, nullable: bool = False) -> Field:
@@ -42,6 +43,7 @@ PROBLEMS: dict[str, ProblemEntry] = {
             "start_last": Field(float, -4.0, meaning="θ₁ before the first iteration"),
             "unroll_loss": _unroll_loss("sum"),
         },
+        traits={PLANE: {}, STATES: {}},
     ),
     "coupled_ring": ProblemEntry(
         "untruncated.problems.coupled_ring:CoupledRing",
@@ -97,6 +99,7 @@ PROBLEMS: dict[str, ProblemEntry] = {
             ),
             "unroll_loss": _unroll_loss("sum"),
         },
+        traits={LINEAR: {}},
     ),
     "character_lstm": ProblemEntry(
         "untruncated.problems.character_lstm:CharacterLSTM",

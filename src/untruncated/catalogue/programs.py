@@ -5,6 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from untruncated.catalogue.entry import Entry, Field
 from untruncated.catalogue.estimators import SIGMA
+from untruncated.catalogue.traits import (
+    EIGENVALUES,
+    IMMEDIATE,
+    LINEAR,
+    OPTIMUM,
+    PLANE,
+    STATES,
+    STREAM,
+    SYMBOLS,
+)
 
 # A multiple of ten has at least ten equal bins for its curve; a step's number fits 32 bits.
 _STEPS = Field(
@@ -26,7 +36,8 @@ class ProgramEntry(Entry):
     `member_parts`. One that measures time wants `all_cores` for itself; one that compares times
     of small problems with those of large ones `compiles_every_loop_whole`. One that is not `random`
     takes one seed, whatever the figure. `counts` is what its `steps` are, in a word.
-    `only` names the components of a kind that it knows, where it does not take any.
+    `needs` says which of their traits it asks of components of a kind; with `ends`, inner problems
+    must end.
     """
 
     components: tuple[str, ...] = ()
@@ -39,7 +50,8 @@ class ProgramEntry(Entry):
     compiles_every_loop_whole: bool = False
     random: bool = True
     counts: str = "steps"
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
+    ends: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -70,6 +82,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         "untruncated.programs.online_prediction:build",
         {"steps": _STEPS, **COMMON},
         components=("environment", "cell", "credit", "learner"),
+        needs={"environment": STREAM},
     ),
     "optimal_prediction": ProgramEntry(
         "untruncated.programs.optimal_prediction:build",
@@ -80,7 +93,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         },
         components=("environment",),
         tuned=False,
-        only={"environment": ("trace_conditioning",)},
+        needs={"environment": OPTIMUM},
     ),
     "next_observation": ProgramEntry(
         "untruncated.programs.next_observation:build",
@@ -94,7 +107,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("environment", "cell", "credit"),
         tuning_optional=True,
         objective="cross_entropy",
-        only={"environment": ("three_state_mdp",), "cell": ("vanilla_rnn",)},
+        needs={"environment": SYMBOLS, "cell": EIGENVALUES},
     ),
     "update_timing": ProgramEntry(
         "untruncated.programs.update_timing:build",
@@ -104,6 +117,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
             **COMMON,
         },
         components=("environment", "learner"),
+        needs={"environment": STREAM, "learner": IMMEDIATE},
         tuned=False,
         members="agents",
         member_parts=("cell", "credit"),
@@ -115,7 +129,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         {"steps": _STEPS, **COMMON},
         components=("problem",),
         tuned=False,
-        only={"problem": ("linear_losses",)},
+        needs={"problem": LINEAR},
         counts="estimates",
     ),
     "estimator_costs": ProgramEntry(
@@ -144,6 +158,8 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("problem",),
         tuned=False,
         random=False,
+        needs={"problem": PLANE},
+        ends=True,
     ),
     "inner_surface": ProgramEntry(
         "untruncated.programs.surfaces:build_inner",
@@ -161,6 +177,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("problem",),
         tuned=False,
         random=False,
+        needs={"problem": STATES},
     ),
     "inner_trajectory": ProgramEntry(
         "untruncated.programs.inner_trajectory:build",
@@ -168,6 +185,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         components=("problem",),
         tuned=False,
         random=False,
+        ends=True,
     ),
     "meta_optimisation": ProgramEntry(
         "untruncated.programs.meta_optimisation:build",

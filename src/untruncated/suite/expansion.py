@@ -15,6 +15,7 @@ from typing import Any
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.plots import PlotEntry
+from untruncated.suite.compatibility import check_same_return
 from untruncated.suite.curves import CURVE_KEYS, RUN_KEYS, Scale, Setting, curve_points, gather
 from untruncated.suite.errors import SpecError
 from untruncated.suite.figures import SCALES, Broken, Experiments, Figure, Panel, Point
@@ -328,12 +329,8 @@ class _Expansion:
         spec = {**inherited, **raw}
         if "discount" in program.fields and "learner" in setting.run:
             learner = component("learner", setting.run.get("learner"), "shared.learner")
-            # the line would be of another return
-            if spec.get("discount", learner["discount"]) != learner["discount"]:
-                raise CatalogueError(
-                    f"{where}.discount", f"must be the learner's, {learner['discount']}"
-                )
-            spec["discount"] = learner["discount"]
+            spec.setdefault("discount", learner["discount"])
+            check_same_return(spec["discount"], learner, f"{where}.discount")
         blocks = setting.final_seeds(program)
         return label, [resolve_run({**spec, "seeds": block}, where) for block in blocks]
 

@@ -42,7 +42,7 @@ def needed_bytes(program: "Program") -> int:
     Such arrays count as far as the program can be traced: one that is made with numpy, of numbers
     that must be known, cannot.
     """
-    with _traced_without_options():
+    with traced_without_options():
         return _needed_bytes(program)
 
 
@@ -60,7 +60,7 @@ def _needed_bytes(program: "Program") -> int:
 
 
 @contextmanager
-def _traced_without_options() -> Iterator[None]:
+def traced_without_options() -> Iterator[None]:
     """Lets functions be traced that have options for the compiler, which jax takes at the top."""
     rules, primitive = partial_eval.custom_staging_rules, pjit.jit_p
     rule = rules[primitive]

@@ -19,9 +19,9 @@ from typing import Any
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.programs import ProgramEntry
+from untruncated.suite.compatibility import check_fit
 from untruncated.suite.results import canonical_json, spec_hash
-from untruncated.suite.unrolls import check_unrolls
-from untruncated.suite.widths import check_credit, check_reference, component, with_window
+from untruncated.suite.widths import component, with_window
 
 _STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
@@ -75,23 +75,11 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     _check_semantics(entry.semantics, raw, where)
     for kind in entry.components:
         fields[kind], canonical[kind] = _component(kind, raw, where)
-        _check_known(entry, program, kind, fields[kind]["name"], where)
+    check_fit(entry, fields, where)
     for name in members:
-        fields[name], canonical[name] = _members(raw, entry, resolved["steps"], where)
-    if "cell" in fields and "credit" in fields:
-        check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
+        fields[name], canonical[name] = _members(raw, entry, fields, where)
+    if "credit" in fields:
         fields["credit"] = with_window(fields["credit"], fields["steps"], f"{where}.credit")
-    if fields["fidelity"] == "reference" and "problem" not in fields:
-        check_reference(fields.get("cell"), fields.get("credit"), f"{where}.fidelity")
-    if "problem" in fields and "estimator" in fields:
-        check_unrolls(fields, where)
-    learner = fields.get("learner", {})
-    if learner.get("name") == "delayed_return" and learner["discount"] ** learner["delay"] > 1e-3:
-        raise CatalogueError(
-            f"{where}.learner.delay",
-            f"{learner['delay']} steps cut off more than 0.1 % of a return discounted by "
-            f"{learner['discount']}",
-        )
     return RunSpec(fields, canonical)
 
 
@@ -114,16 +102,8 @@ def _component(
     return resolved, {"name": resolved["name"], **entry.canonical(own)}
 
 
-def _check_known(entry: ProgramEntry, program: str, kind: str, name: str, where: str) -> None:
-    if name not in entry.only.get(kind, (name,)):
-        known = ", ".join(entry.only[kind])
-        raise CatalogueError(
-            f"{where}.{kind}.name", f"program {program!r} cannot use {name!r}. Allowed: {known}"
-        )
-
-
 def _members(
-    raw: Mapping[str, Any], entry: ProgramEntry, steps: int, where: str
+    raw: Mapping[str, Any], entry: ProgramEntry, run: Mapping[str, Any], where: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What a run measures side by side: a list, each with components of its own."""
     values = _require(raw, entry.members, where)
@@ -138,11 +118,10 @@ def _members(
         parts = {kind: _component(kind, value, place) for kind in entry.member_parts}
         fields.append({kind: part[0] for kind, part in parts.items()})
         canonical.append({kind: part[1] for kind, part in parts.items()})
-        if {"cell", "credit"} <= set(parts):
-            check_credit(fields[-1]["cell"], fields[-1]["credit"], f"{place}.credit.name")
-            fields[-1]["credit"] = with_window(fields[-1]["credit"], steps, f"{place}.credit")
-        if {"problem", "estimator"} <= set(parts):
-            check_unrolls({"fidelity": raw.get("fidelity", "exact"), **fields[-1]}, place)
+        check_fit(entry, {key: run[key] for key in ("program", "fidelity")} | fields[-1], place)
+        if "credit" in parts:
+            credit = with_window(fields[-1]["credit"], run["steps"], f"{place}.credit")
+            fields[-1]["credit"] = credit
     return fields, canonical
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from untruncated.catalogue import CELLS, CatalogueError, lookup
+from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import CellEntry, shown
+from untruncated.suite.compatibility import check_credit
 
 LARGEST_WIDTH = 1_000_000
 
@@ -24,45 +25,6 @@ def component(kind: str, values: Any, where: str) -> dict[str, Any]:
     entry = lookup(kind, values["name"], f"{where}.name")
     own = {key: value for key, value in values.items() if key not in ("name", "semantics")}
     return {"name": values["name"], **entry.resolve(own, where)}
-
-
-def check_credit(cell: Mapping[str, Any], credit: Mapping[str, Any], where: str) -> None:
-    """Raises a CatalogueError unless the cell can be trained with this credit assignment."""
-    entry = _entry(cell)
-    if credit["name"] not in entry.credits:
-        raise CatalogueError(
-            where,
-            f"cell {cell['name']!r} cannot be trained with {credit['name']!r}. "
-            f"Allowed: {', '.join(entry.credits)}",
-        )
-    for name in entry.trace_fields if credit["name"] != "rtrl" else ():
-        if cell[name] != entry.fields[name].default:
-            raise CatalogueError(
-                where,
-                f"cell {cell['name']!r} has {name}: {cell[name]}, which changes nothing with "
-                f"{credit['name']!r}. Leave it out, or use 'rtrl'",
-            )
-
-
-def check_reference(
-    cell: Mapping[str, Any] | None, credit: Mapping[str, Any] | None, where: str
-) -> None:
-    """Raises a CatalogueError unless the public code's gradient differs for this cell and credit.
-
-    It differs where the cell's catalogue entry says so, and under RTRL alone.
-    """
-    reference = _entry(cell).reference if cell else None
-    if cell is None or reference is None:
-        differing = ", ".join(name for name, entry in CELLS.items() if entry.reference is not None)
-        problem = f"of the cells only these differ: {differing}"
-    elif credit is None or credit["name"] != "rtrl":
-        problem = f"{cell['name']!r} differs under the credit assignment 'rtrl' alone"
-    elif wrong := {key: value for key, value in reference.items() if cell[key] != value}:
-        needed = ", ".join(f"{key}: {value}" for key, value in wrong.items())
-        problem = f"{cell['name']!r} differs with {needed} alone"
-    else:
-        return
-    raise CatalogueError(where, f"'reference' would change nothing here, use 'exact': {problem}")
 
 
 def with_window(credit: Mapping[str, Any], steps: int, where: str) -> dict[str, Any]:

@@ -132,3 +132,87 @@ def test_a_problem_without_derivatives_takes_evolution_strategies_alone(monkeypa
 
 def test_a_truncation_that_does_not_divide_is_allowed_where_fidelity_is_exact():
     assert _resolve(estimator={**PES, "truncation": 30}).fields["estimator"]["truncation"] == 30
+
+
+ONLINE = {
+    "program": "online_prediction",
+    "steps": 100,
+    "environment": "trace_conditioning",
+    "cell": {"name": "linear_rtu", "width": 2},
+    "credit": "rtrl",
+    "learner": "td",
+    "step_sizes": [0.1],
+    "seeds": [0],
+}
+SYMBOLS = {
+    "program": "next_observation",
+    "steps": 100,
+    "environment": "three_state_mdp",
+    "cell": {"name": "vanilla_rnn", "width": 3},
+    "credit": "dense_rtrl",
+    "step_sizes": [0.1],
+    "seeds": [0],
+}
+OPTIMUM = {"program": "optimal_prediction", "steps": 100, "seeds": [0]}
+TIMING = {
+    "program": "update_timing",
+    "steps": 10,
+    "environment": "trace_conditioning",
+    "learner": "td",
+    "agents": [{"cell": {"name": "linear_rtu", "width": 2}, "credit": "rtrl"}],
+    "seeds": [0],
+}
+SURFACE = {"program": "outer_surface", "steps": 2, "low": 0, "high": 1, "seeds": [0]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {**ONLINE, "environment": "three_state_mdp"},
+            "spec.environment.name: program 'online_prediction' needs a stream whose discounted "
+            "return is predicted, which environment 'three_state_mdp' does not have. Allowed: "
+            "trace_conditioning",
+        ),
+        (
+            {**OPTIMUM, "environment": "three_state_mdp"},
+            "spec.environment.name: program 'optimal_prediction' needs an optimal prediction that",
+        ),
+        ({**SYMBOLS, "environment": "trace_conditioning"}, "needs observations of three symbols"),
+        (
+            {**SYMBOLS, "cell": {"name": "linear_rtu", "width": 3}},
+            "eigenvalues are counted, which cell 'linear_rtu' does not have. Allowed: vanilla_rnn",
+        ),
+        (
+            {**SYMBOLS, "cell": {"name": "vanilla_rnn", "width": 8}},
+            "spec.cell.width: program 'next_observation' needs a recurrent matrix of 3 × 3, whose "
+            "eigenvalues are counted: cell 'vanilla_rnn' has that with width: 3, not 8",
+        ),
+        (
+            {**TIMING, "learner": "delayed_return"},
+            "spec.learner.name: program 'update_timing' needs an update at every step, which "
+            "learner 'delayed_return' does not have. Allowed: td",
+        ),
+        (
+            {**TIMING, "agents": [{"cell": {"name": "gru", "width": 2}, "credit": "rtrl"}]},
+            "spec.agents[0].credit.name: cell 'gru' cannot be trained with 'rtrl'",
+        ),
+        ({**SURFACE, "problem": "coupled_ring"}, "needs two outer parameters, which problem"),
+        (
+            {"program": "inner_trajectory", "problem": "influence_balancing", "seeds": [0]},
+            "spec.problem.horizon: must be a number: problem 'influence_balancing' would never",
+        ),
+        (
+            {**ONLINE, "learner": {"name": "delayed_return", "discount": 0.99, "delay": 600}},
+            "spec.learner.delay: 600 steps cut off more than 0.1 % of a return discounted by 0.99",
+        ),
+        (
+            {"program": "variance_law", "steps": 10, "problem": "toy_regression", "seeds": [0]},
+            "needs losses linear in θ, with a variance that is known, which problem",
+        ),
+    ],
+)
+def test_what_a_program_needs_is_named(fields, message):
+    with pytest.raises(CatalogueError) as raised:
+        resolve_run(fields)
+    assert message in str(raised.value)

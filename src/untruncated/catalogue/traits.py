@@ -1,0 +1,10 @@
+"""What programs ask of their components, in the words of the message that says it is missing."""
+
+STREAM = "a stream whose discounted return is predicted"
+OPTIMUM = "an optimal prediction that is known"
+SYMBOLS = "observations of three symbols, the next of which is predicted"
+EIGENVALUES = "a recurrent matrix of 3 × 3, whose eigenvalues are counted"
+IMMEDIATE = "an update at every step"
+PLANE = "two outer parameters"
+STATES = "a loss of a state of two numbers"
+LINEAR = "losses linear in θ, with a variance that is known"
