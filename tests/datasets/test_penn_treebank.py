@@ -8,9 +8,11 @@ import threading
 import types
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
+from untruncated import caches
 from untruncated.datasets import folders, penn_treebank
 from untruncated.datasets.folders import DataError
 
@@ -127,21 +129,14 @@ def test_what_is_no_treebank_is_not_kept(server):
 
 
 def test_without_a_home_the_named_folders_are_all_there_is(monkeypatch, tmp_path):
-    for outcome in ("~/.cache/untruncated", RuntimeError("no home")):  # as versions differ
-
-        def cache(name, outcome=outcome):
-            if isinstance(outcome, Exception):
-                raise outcome
-            return outcome
-
-        monkeypatch.setattr(folders.pooch, "os_cache", cache)
-        assert folders.data_folders() == [tmp_path / "named"]
+    monkeypatch.setattr(caches, "user_cache_path", lambda *_, **__: Path("~/.cache/untruncated"))
+    assert folders.data_folders() == [tmp_path / "named"]
+    with pytest.raises(DataError, match="no home folder is known"):
+        penn_treebank.download()
+    with monkeypatch.context() as patch:
+        patch.delenv("UNTRUNCATED_DATA")
         with pytest.raises(DataError, match="no home folder is known"):
-            penn_treebank.download()
-        with monkeypatch.context() as patch:
-            patch.delenv("UNTRUNCATED_DATA")
-            with pytest.raises(DataError, match="no home folder is known"):
-                penn_treebank.load("valid")
+            penn_treebank.load("valid")
 
 
 def test_a_file_or_folder_that_may_not_be_read_is_named(monkeypatch, tmp_path):

@@ -1,10 +1,9 @@
 """Where data sets are looked for and kept."""
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
-import pooch
+from untruncated import caches
 
 
 class DataError(ValueError):
@@ -17,14 +16,13 @@ def cache_folder() -> Path:
     Raises:
         DataError: Nobody says where the home folder is, and so the cache.
     """
-    with suppress(RuntimeError):  # some versions leave a ~ in the path instead
-        folder = Path(pooch.os_cache("untruncated")) / "data"
-        if folder.is_absolute():
-            return folder
-    raise DataError(
-        "no home folder is known on this machine: name a folder for data in UNTRUNCATED_DATA, "
-        "or one for caches in XDG_CACHE_HOME"
-    )
+    try:
+        return caches.cache_folder() / "data"
+    except RuntimeError as error:
+        raise DataError(
+            f"{error}: name a folder for data in UNTRUNCATED_DATA, or one for caches in "
+            "XDG_CACHE_HOME"
+        ) from error
 
 
 def data_folders() -> list[Path]:

@@ -1,6 +1,6 @@
 """Compiled programs kept on disk, so that a run's second start does not compile.
 
-Where: `cache_folder() / "xla" / <host>`; the folder may be removed at any time.
+Where: `caches.cache_folder() / "xla" / <host>`; the folder may be removed at any time.
 """
 
 import os
@@ -13,6 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from untruncated.caches import cache_folder
+
 # XLA compiles for processors with AVX-512 with two preferences that are no features of a processor,
 # and finds them missing when it reads the program: on the same machine, harmless.
 _EXPECTED = re.compile(
@@ -23,12 +25,6 @@ _EXPECTED = re.compile(
 def programs_folder() -> Path:
     """Where this host's compiled programs are: a shared home may serve several processors."""
     return cache_folder() / "xla" / platform.node()
-
-
-def cache_folder() -> Path:
-    """Where the suite keeps what it can make again, by the platform's convention."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "untruncated"
 
 
 def can_be_kept() -> bool:
