@@ -91,7 +91,8 @@ def test_the_face_names_what_each_program_counts(tables):
     table = read_table(tables / "rtu_figure2a.csv")
     for name, text in {
         "pes/figure21": "10,000, 33,330, 100,000 or 1,000,000 updates, 10 seeds",
-        "bridge/figure1": "updates and 250,000 steps, 10 seeds",
+        "bridge/figure1": "updates and 1,000,000 steps, 10 seeds",
+        "bridge/companion_unrolls": "Scale small: 10 to 1,000,000 updates, 10 seeds",
         "pes/table2": "Scale small: 10,000 estimates, 10 seeds",
         "pes/figure6": "Scale small: 20,000 updates, 10 seeds",  # and a surface of 120 points
     }.items():

@@ -9,6 +9,8 @@ from untruncated.catalogue import lookup
 from untruncated.suite.figures import Figure, Panel
 from untruncated.suite.texts import MATHEMATICS
 
+# How many lengths of runs are named before the last one.
+MOST_LENGTHS = 4
 # Where lines break, out of sight of what breaks them.
 _KEPT = {ord(" "): "\ue000", ord("-"): "\ue001"}
 _GIVEN_BACK = {0xE000: " ", 0xE001: "-"}
@@ -67,7 +69,11 @@ def _length(panels: Iterable[Panel]) -> str:
     texts = []
     for word, numbers in lengths.items():
         *others, last = (f"{number:,}" for number in sorted(numbers))
-        texts.append(f"{', '.join(others)} or {last} {word}" if others else f"{last} {word}")
+        if len(others) > MOST_LENGTHS:
+            last = f"{others[0]} to {last}"
+        elif others:
+            last = f"{', '.join(others)} or {last}"
+        texts.append(f"{last} {word}")
     return " and ".join(texts)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+import seaborn
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patheffects import withStroke
 
@@ -31,7 +32,6 @@ SETTINGS = {
     "axes.spines.top": False,
     "axes.titlesize": 9,
     "figure.dpi": 150,
-    "font.family": "DejaVu Sans",
     "font.size": 9,
     "grid.alpha": 0.3,
     "grid.linewidth": 0.5,
@@ -112,5 +112,5 @@ def styled() -> Iterator[None]:
     """Applies the house style to what is drawn inside."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # not what a matplotlibrc or an earlier figure has set
-        matplotlib.rcParams.update(SETTINGS)
+        seaborn.set_theme("paper", "ticks", "colorblind", font="DejaVu Sans", rc=SETTINGS)
         yield
