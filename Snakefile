@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from untruncated.catalogue import not_among
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.places import check_environment, check_for_jobs, name_user
-from untruncated.suite.messages import tell
-from untruncated.suite.plan import RULES, make_plan
+from untruncated.basics.errors import SuiteError
+from untruncated.basics.places import check_environment, check_for_jobs, name_user
+from untruncated.basics.messages import tell
+from untruncated.experiments.plan import RULES, make_plan
 
 try:
     name_user()

@@ -4,8 +4,8 @@ import os
 import platform
 from pathlib import Path
 
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.jax_settings import start_jax
+from untruncated.basics.errors import SuiteError
+from untruncated.running.jax_settings import start_jax
 
 if __name__ == "__main__":
     if os.environ.get("NPROC") != "1":

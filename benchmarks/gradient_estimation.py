@@ -10,10 +10,10 @@ from evosax.algorithms import PersistentES
 from jax import Array
 
 from benchmarks.timing import Program, median_cpu_seconds
-from untruncated.estimators.persistent_es import PES
+from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.experiments.spec import resolve_run
 from untruncated.problems.toy_regression import ToyRegression
 from untruncated.programs.meta_optimisation import build
-from untruncated.suite.spec import resolve_run
 
 PARTICLES, SIGMA, TRUNCATION = 100, 0.3, 10
 LEARNING_RATE, B1, ITERATIONS = 0.01, 0.99, 2000

@@ -14,17 +14,17 @@ from examples import td_lambda_rtu
 from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_cpu_seconds
 from untruncated.agents.adam import adam_update, bias_corrections, init_moments
 from untruncated.agents.heads import init_predictor, make_head
+from untruncated.basics.errors import ResultError
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.figures import Point
+from untruncated.experiments.spec import resolve_run
+from untruncated.experiments.widths import component, flops, resolve_width
 from untruncated.programs.compiling import ONLINE_LEARNING
 from untruncated.programs.lanes import LANES
 from untruncated.programs.online_prediction import build
-from untruncated.suite.errors import ResultError
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Point
-from untruncated.suite.results import read_result
-from untruncated.suite.spec import resolve_run
-from untruncated.suite.widths import component, flops, resolve_width
+from untruncated.results.result_files import read_result
 
 BUDGET, INPUTS, STEPS = 15_000, 12, 4000
 BATCHES = (1, 5, 10, 15)

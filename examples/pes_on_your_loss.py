@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from untruncated.estimators.persistent_es import PES
-from untruncated.estimators.staggered import Staggered
+from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.estimators.unrolled.staggered import Staggered
 
 
 @dataclass(frozen=True)

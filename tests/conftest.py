@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from untruncated.suite.jax_settings import compile_loops_whole
+from untruncated.running.jax_settings import compile_loops_whole
 
 compile_loops_whole()
 # Importing jax sets 1, which programs that tests start would inherit: with it the compiler warns

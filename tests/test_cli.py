@@ -10,7 +10,7 @@ import pytest
 
 from untruncated.cli import main
 from untruncated.datasets import folders, penn_treebank
-from untruncated.suite.spec import resolve_run
+from untruncated.experiments.spec import resolve_run
 
 ROOT = Path(__file__).parents[1]
 SPEC = {
@@ -125,7 +125,7 @@ def test_a_module_that_ends_the_process_gives_a_message(command, tmp_path, monke
 
 
 def test_whatever_ends_a_command_early_has_not_succeeded(command, monkeypatch):
-    monkeypatch.setattr("untruncated.suite.status.print_status", lambda *_: sys.exit(0))
+    monkeypatch.setattr("untruncated.commands.status.print_status", lambda *_: sys.exit(0))
     code, _, err = command("status")
     assert (code, err) == (1, "error: a module ended the process (sys.exit(0))\n")
 

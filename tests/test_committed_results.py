@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue import lookup
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.results import read_result
-from untruncated.suite.spec import SEEDS_PER_BLOCK, resolve_run
-from untruncated.suite.tuning import choose_step_size, is_close
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.spec import SEEDS_PER_BLOCK, resolve_run
+from untruncated.results.result_files import read_result
+from untruncated.running.tuning import choose_step_size, is_close
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"

@@ -8,15 +8,15 @@ import pytest
 from jax.errors import KeyReuseError
 
 from untruncated.catalogue import lookup
-from untruncated.estimators.evolution_strategies import FullES, TruncatedES
-from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
-from untruncated.estimators.unrolled_rtrl import UnrolledRTRL
-from untruncated.estimators.uoro import UORO
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
+from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
+from untruncated.estimators.unrolled.staggered import Staggered
+from untruncated.estimators.unrolled.uoro import UORO
+from untruncated.experiments.spec import resolve_run
 from untruncated.layers import GRU, LRU, BlockDiagonal, LinearRTU, NonlinearLRU, NonlinearRTU
 from untruncated.problems.coupled_ring import CoupledRing
-from untruncated.suite.spec import resolve_run
 
 UNROLLS = {"particles": 4, "sigma": 0.1, "truncation": 3}
 QUICK = {"xla_backend_optimization_level": 0}

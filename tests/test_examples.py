@@ -16,7 +16,7 @@ from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.environments.trace_conditioning import TraceConditioning
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.traces import RTRL
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXAMPLE = EXAMPLES / "online_rtu.py"

@@ -14,11 +14,11 @@ from small_project import PARTS
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.strangers import STRANGERS
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.widths import resolve_width
 from untruncated.pages.figures import Figures
 from untruncated.pages.render import render_pages
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.tables import write_panel
-from untruncated.suite.widths import resolve_width
+from untruncated.tables.panel_tables import write_panel
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text()

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "src" / "untruncated"
 LEARNING = {"cells", "datasets", "environments", "estimators", "layers", "problems", "agents"}
+BELOW = {"basics", "catalogue"}
 ALLOWED = {
     "catalogue": set(),
     "cells": set(),
@@ -21,12 +22,20 @@ ALLOWED = {
     "problems": {"cells", "environments", "datasets"},
     "agents": {"cells", "estimators", "environments"},
     "testing": {"cells", "estimators", "problems"},
-    "programs": LEARNING | {"catalogue"},
-    "suite": {"catalogue"},
-    "plots": {"suite", "catalogue"},
-    "pages": {"plots", "suite", "catalogue"},
+    "programs": LEARNING | {"catalogue", "results"},
+    "basics": set(),
+    "results": BELOW,
+    "experiments": BELOW | {"results"},
+    "running": BELOW | {"results", "experiments"},
+    "tables": BELOW | {"results", "experiments"},
+    "statistics": set(),
+    "plots": BELOW | {"results", "experiments", "tables", "statistics"},
+    "pages": BELOW | {"results", "experiments", "tables", "statistics", "plots"},
+    "rendering": {"environments"},
+    "commands": BELOW
+    | {"results", "experiments", "tables", "running", "environments", "rendering"},
 }
-ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "suite": {"programs"}}
+ALLOWED_FOR_TYPES = {"estimators": {"problems"}, "running": {"programs"}}
 LAZY = [
     "cells",
     "datasets",
@@ -42,7 +51,7 @@ LAZY = [
 
 @pytest.mark.parametrize(
     "module",
-    ["untruncated", "untruncated.catalogue", "untruncated.suite.figures"]
+    ["untruncated", "untruncated.catalogue", "untruncated.experiments.figures"]
     + [f"untruncated.{room}" for room in LAZY],
 )
 def test_imports_no_jax(module):
@@ -92,7 +101,7 @@ def rooms(source: str) -> set[tuple[str, bool]]:
 
 
 def violations(room: str, source: str) -> set[str]:
-    allowed = ALLOWED[room] | {room, "lazy"}
+    allowed = ALLOWED[room] | {room, "lazy", "caches"}
     for_types = allowed | ALLOWED_FOR_TYPES.get(room, set())
     return {name for name, typed in rooms(source) if name not in (for_types if typed else allowed)}
 
@@ -113,8 +122,12 @@ def test_nothing_imports_upwards(room):
 
 def test_the_check_sees_every_way_to_import():
     assert violations("cells", "from untruncated import agents") == {"agents"}
-    assert violations("cells", "def f():\n    import untruncated.suite.spec") == {"suite"}
-    assert violations("suite", "from untruncated.programs.protocol import Program") == {"programs"}
+    assert violations("cells", "def f():\n    import untruncated.experiments.spec") == {
+        "experiments"
+    }
+    assert violations("running", "from untruncated.programs.protocol import Program") == {
+        "programs"
+    }
     typed = "if TYPE_CHECKING:\n    from untruncated.programs.protocol import Program"
-    assert violations("suite", typed) == set()
+    assert violations("running", typed) == set()
     assert violations("cells", typed) == {"programs"}

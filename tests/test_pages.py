@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.plan import make_plan
 from untruncated.pages.figures import Figures
 from untruncated.pages.render import page_templates, render_pages
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.plan import make_plan
-from untruncated.suite.tables import write_panel
+from untruncated.tables.panel_tables import write_panel
 
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "docs" / "templates"

@@ -7,9 +7,9 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from untruncated.experiments.expansion import load_figures
 from untruncated.plots.figure import draw_figure
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.tables import write_table
+from untruncated.tables.panel_tables import write_table
 
 ROOT = Path(__file__).parents[1]
 SCALE = "small"

@@ -11,8 +11,8 @@ import pytest
 from small_project import make_project, small_figure, snakemake
 
 from untruncated.cli import main
-from untruncated.suite.expansion import load_figure
-from untruncated.suite.results import canonical_json, read_result, spec_hash
+from untruncated.experiments.expansion import load_figure
+from untruncated.results.result_files import canonical_json, read_result, spec_hash
 
 FIGURE = small_figure(
     {"linear_rtu": {"cell": {"name": "linear_rtu", "width": 1}, "credit": "rtrl"}},

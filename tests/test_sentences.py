@@ -11,9 +11,9 @@ import pytest
 from untruncated.catalogue import lookup
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.environments.trace_conditioning_optimal import constant_msre, memoryless_msre
+from untruncated.experiments.expansion import load_figures
 from untruncated.problems import CharacterLSTM
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.results import read_result
+from untruncated.results.result_files import read_result
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "results" / "runs"

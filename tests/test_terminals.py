@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from untruncated import cli
+from untruncated.basics.messages import fitted
+from untruncated.basics.places import name_user
 from untruncated.cli import main
-from untruncated.suite.expansion import load_figure
-from untruncated.suite.messages import fitted
-from untruncated.suite.places import name_user
+from untruncated.experiments.expansion import load_figure
 
 ROOT = Path(__file__).parents[1]
 

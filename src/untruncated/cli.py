@@ -12,11 +12,11 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from untruncated.suite.arguments import parser
-from untruncated.suite.commands import EXPERIMENTS, default_results
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.messages import Expendable, discard, fitted, keep_descriptors, tell
-from untruncated.suite.signals import Insistence, watched
+from untruncated.basics.command_lines import EXPERIMENTS, default_results
+from untruncated.basics.errors import SuiteError
+from untruncated.basics.messages import Expendable, discard, fitted, keep_descriptors, tell
+from untruncated.commands.arguments import parser
+from untruncated.running.signals import Insistence, watched
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,8 +45,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         _note(options.log, f"{options.name} stopped")
         return 128 + (stop.args[0] if stop.args else signal.SIGINT)
     except SuiteError as error:
-        from untruncated.suite.advice import told
-        from untruncated.suite.finding import Runs
+        from untruncated.commands.advice import told
+        from untruncated.experiments.finding import Runs
 
         text = told(error, Runs(options.experiments))
         tell(f"error: {text}")
@@ -113,9 +113,9 @@ def _results(options: argparse.Namespace, scale: str) -> Path:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from untruncated.suite.execute import execute
-    from untruncated.suite.files import check_writable
-    from untruncated.suite.finding import Runs, find_run
+    from untruncated.basics.files import check_writable
+    from untruncated.experiments.finding import Runs, find_run
+    from untruncated.running.execute import execute
 
     spec, folder = find_run(options.spec, Runs(options.experiments))
     if options.results:
@@ -135,8 +135,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _table(options: argparse.Namespace) -> int:
-    from untruncated.suite.files import check_writable
-    from untruncated.suite.tables import write_table
+    from untruncated.basics.files import check_writable
+    from untruncated.tables.panel_tables import write_table
 
     results = _results(options, options.scale)
     output = options.output or results / "tables" / options.scale / f"{options.panel}.csv"
@@ -147,11 +147,11 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _plot(options: argparse.Namespace) -> int:
-    from untruncated.suite.matplotlib_settings import ignore_users_settings
+    from untruncated.basics.matplotlib_settings import ignore_users_settings
 
     ignore_users_settings()
+    from untruncated.basics.files import check_writable
     from untruncated.plots.figure import draw_figure
-    from untruncated.suite.files import check_writable
 
     tables = options.tables or _results(options, options.scale) / "tables" / options.scale
     for output in options.output:
@@ -170,21 +170,21 @@ def _docs(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from untruncated.suite.status import print_status
+    from untruncated.commands.status import print_status
 
     results = _results(options, options.scale)
     return print_status(options.figure, options.scale, options.experiments, results)
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from untruncated.suite.verifying import verify_results
+    from untruncated.commands.verifying import verify_results
 
     folder = (options.results or Path("results")) / "runs"
     return verify_results(folder, options.experiments, options.recompute)
 
 
 def _show(options: argparse.Namespace) -> int:
-    from untruncated.showing import show
+    from untruncated.commands.showing import show
 
     lines = show(
         options.environment,

@@ -12,7 +12,7 @@ from untruncated.agents.adam import bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.heads import LinearParameters
 from untruncated.cells.linear_rtu import LinearRTU
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.traces import RTRL
 from untruncated.programs.online_prediction import _learner_inputs
 
 SEEDS, STEPS, INPUTS, DELAY, DISCOUNT, STEP_SIZE = 2, 60, 3, 7, 0.8, 0.02

@@ -12,8 +12,8 @@ from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.heads import LinearHead, MLPHead, make_head
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.cells.linear_rtu import LinearRTU
-from untruncated.estimators.bptt import sequence_features
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.bptt import sequence_features
+from untruncated.estimators.online.traces import RTRL
 
 SIZES, HIDDEN, INPUTS, STEPS = (4, 3), 5, 2, 30
 CELL = LinearRTU(INPUTS, 3, "tanh")

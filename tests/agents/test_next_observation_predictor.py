@@ -12,7 +12,7 @@ from untruncated.agents.next_observation_predictor import NextObservationPredict
 from untruncated.agents.optimisers import OPTIMISERS
 from untruncated.catalogue.programs import PROGRAMS
 from untruncated.cells.vanilla_rnn import VanillaRNN
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.online.truncated_bptt import TruncatedBPTT
 
 CLASSES, STEP_SIZE = 3, 0.1
 INPUTS = np.eye(CLASSES)[[0, 2]]

@@ -10,8 +10,8 @@ import pytest
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.cells.linear_rtu import LinearRTU
-from untruncated.estimators.rtrl import DenseRTRL
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.dense_rtrl import DenseRTRL
+from untruncated.estimators.online.traces import RTRL
 
 STEPS, INPUTS, WIDTH, DISCOUNT, STEP_SIZE = 50, 3, 2, 0.9, 0.01
 

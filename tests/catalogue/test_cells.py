@@ -6,9 +6,9 @@ import pytest
 
 from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.cells import CELLS
-from untruncated.estimators.rtrl import DenseRTRL
-from untruncated.estimators.traces import RTRL
-from untruncated.suite.widths import component, flops, parameters, resolve_width, with_window
+from untruncated.estimators.online.dense_rtrl import DenseRTRL
+from untruncated.estimators.online.traces import RTRL
+from untruncated.experiments.widths import component, flops, parameters, resolve_width, with_window
 
 TRUNCATIONS = [1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from untruncated.suite.widths import component, flops, parameters, resolve_width
+from untruncated.experiments.widths import component, flops, parameters, resolve_width
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
 CELLS = {

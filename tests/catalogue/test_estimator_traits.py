@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue.estimator_traits import TRAITS, Sizes
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.results import read_result
+from untruncated.experiments.expansion import load_figures
+from untruncated.results.result_files import read_result
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("S", "P", "T", "K", "N")

@@ -8,8 +8,8 @@ import pytest
 from untruncated.cells.block_diagonal import BlockDiagonal
 from untruncated.cells.block_traces import BlockState
 from untruncated.cells.rotation import init_rotation
-from untruncated.estimators.bptt import sequence_features
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.bptt import sequence_features
+from untruncated.estimators.online.traces import RTRL
 
 INPUTS, WIDTH, STEPS = 3, 4, 60
 PLAIN, HALVED = (BlockDiagonal(INPUTS, WIDTH, halved=halved) for halved in (False, True))

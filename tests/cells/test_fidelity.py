@@ -10,8 +10,8 @@ from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.cells.rotation import rotation
-from untruncated.estimators.traces import RTRL
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.online.traces import RTRL
+from untruncated.estimators.online.truncated_bptt import TruncatedBPTT
 
 INPUTS, WIDTH, STEPS = 3, 4, 40
 

@@ -10,7 +10,7 @@ from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.cells.rotation import PARAMETERISATIONS
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.traces import RTRL
 
 INPUTS, WIDTH, STEPS = 3, 4, 60
 jitted_step = jax.jit(

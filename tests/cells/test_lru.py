@@ -6,7 +6,7 @@ import pytest
 
 from untruncated.cells.lru import LRU
 from untruncated.cells.rotation import PARAMETERISATIONS, rotation
-from untruncated.estimators.bptt import sequence_features
+from untruncated.estimators.online.bptt import sequence_features
 
 INPUTS, WIDTH, STEPS = 3, 5, 80
 FUNCTIONS = {"identity": lambda y: y, "relu": lambda y: np.maximum(y, 0), "tanh": np.tanh}

@@ -8,8 +8,8 @@ import pytest
 from untruncated.cells.complex_traces import ComplexState
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_lru import NonlinearLRU
-from untruncated.estimators.bptt import sequence_features
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.bptt import sequence_features
+from untruncated.estimators.online.traces import RTRL
 
 INPUTS, WIDTH, OUTPUTS, STEPS = 3, 5, 2, 60
 

@@ -20,9 +20,9 @@ from untruncated.cells.rotation import (
     rotation,
     scale_slope,
 )
-from untruncated.estimators.bptt import bptt_gradient
-from untruncated.estimators.traces import RTRL
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.online.bptt import bptt_gradient
+from untruncated.estimators.online.traces import RTRL
+from untruncated.estimators.online.truncated_bptt import TruncatedBPTT
 
 # Around where float32 and its exponential end, and far beyond.
 REALS = [-200.0, -150.0, -104.0, -88.5, -87.5, -86.0, -40.0, -17.0, -3.0, -0.1]

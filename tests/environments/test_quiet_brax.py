@@ -48,7 +48,7 @@ def test_mujocos_warnings_but_one_are_told(capsys):
     "code",
     [
         "from benchmarks.brax import brax_program; brax_program('halfcheetah', 1)",
-        "from untruncated.environments.brax_page import page",
+        "from untruncated.rendering.brax_page import page",
         "from untruncated.environments.reacher_pomdp import ReacherPOMDP; ReacherPOMDP().system",
     ],
 )

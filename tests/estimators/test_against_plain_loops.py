@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from untruncated.estimators.evolution_strategies import TruncatedES
-from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled import split_key
-from untruncated.estimators.unrolled_backpropagation import UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.backpropagation import UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.evolution_strategies import TruncatedES
+from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.protocol import split_key
+from untruncated.estimators.unrolled.staggered import Staggered
 
 HORIZON, WHOLE_UNROLLS, K, PARTICLES, SIGMA, CALLS = 7, 6, 3, 4, 0.2, 8
 EVOLUTION = {

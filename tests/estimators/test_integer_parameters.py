@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.cell_traces import CellTraces
-from untruncated.estimators.evolution_strategies import FullES, TruncatedES
-from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
-from untruncated.estimators.unrolled_rtrl import UnrolledRTRL
-from untruncated.estimators.uoro import UORO
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.cell_traces import CellTraces
+from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
+from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
+from untruncated.estimators.unrolled.staggered import Staggered
+from untruncated.estimators.unrolled.uoro import UORO
 
 KEY = jax.random.key(0)
 ESTIMATORS = [

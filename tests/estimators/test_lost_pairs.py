@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.evolution_strategies import (
+from untruncated.estimators.unrolled.evolution_strategies import (
     FullES,
     Lost,
     TruncatedES,
@@ -15,9 +15,9 @@ from untruncated.estimators.evolution_strategies import (
     none_lost,
     with_lost,
 )
-from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled import split_key
+from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.protocol import split_key
+from untruncated.estimators.unrolled.staggered import Staggered
 
 KEY = jax.random.key(3)
 PAIRS, SIGMA, K, START = 5, 0.3, 2, 0.7

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from untruncated.estimators.evolution_strategies import TruncatedES
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
-from untruncated.estimators.unrolled_rtrl import UnrolledRTRL
-from untruncated.estimators.uoro import UORO
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.evolution_strategies import TruncatedES
+from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
+from untruncated.estimators.unrolled.staggered import Staggered
+from untruncated.estimators.unrolled.uoro import UORO
 from untruncated.problems.influence_balancing import InfluenceBalancing
 
 KEY = jax.random.key(3)

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.suite import checkpoints
-from untruncated.suite.checkpoints import Clock, State, identity_of, load, pack
+from untruncated.running import checkpoints
+from untruncated.running.checkpoints import Clock, State, identity_of, load, pack
 
 CARRY = {"weights": jnp.arange(6.0).reshape(2, 3), "count": jnp.int32(4)}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from untruncated.suite.errors import SpecError
-from untruncated.suite.expansion import load_figure, load_figures
-from untruncated.suite.figures import SCALES
+from untruncated.basics.errors import SpecError
+from untruncated.experiments.expansion import load_figure, load_figures
+from untruncated.experiments.figures import SCALES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 FILES = sorted(path.relative_to(EXPERIMENTS) for path in EXPERIMENTS.glob("*/*.yaml"))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from untruncated.basics.errors import ResultError, SuiteError
 from untruncated.catalogue import PROGRAMS
-from untruncated.suite import results
-from untruncated.suite.errors import ResultError, SuiteError
-from untruncated.suite.finding import Runs, find_run
-from untruncated.suite.results import check_replaceable, read_result, spec_hash
-from untruncated.suite.status import run_states
-from untruncated.suite.verifying import check_file
+from untruncated.commands.status import run_states
+from untruncated.commands.verifying import check_file
+from untruncated.experiments.finding import Runs, find_run
+from untruncated.results import result_files as results
+from untruncated.results.result_files import check_replaceable, read_result, spec_hash
 
 ROOT = Path(__file__).parents[2]
 RUNS = [p for p in sorted((ROOT / "results" / "runs").glob("*.json")) if p.stat().st_size < 9000]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.finding import Runs, find_run
-from untruncated.suite.spec import resolve_run
+from untruncated.basics.errors import SuiteError
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.finding import Runs, find_run
+from untruncated.experiments.spec import resolve_run
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 

@@ -15,7 +15,7 @@ from untruncated.cells.gru import GRUParameters
 from untruncated.cells.lru_base import LRUParameters
 from untruncated.cells.rtu import RTUParameters
 from untruncated.estimators import TruncatedBPTT, bptt_gradient
-from untruncated.estimators.truncated_bptt import Window
+from untruncated.estimators.online.truncated_bptt import Window
 from untruncated.layers import (
     GRU,
     LRU,

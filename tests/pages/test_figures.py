@@ -5,9 +5,9 @@ import math
 
 import pytest
 
+from untruncated.basics.errors import ResultError
 from untruncated.pages.figures import Figures
-from untruncated.suite.errors import ResultError
-from untruncated.suite.tables import COLUMNS
+from untruncated.tables.panel_tables import COLUMNS
 
 
 def row(curve, seed, value, **fields):

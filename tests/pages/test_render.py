@@ -4,11 +4,11 @@ import csv
 
 import pytest
 
+from untruncated.basics.errors import SuiteError
 from untruncated.cli import main
 from untruncated.pages.figures import Figures
 from untruncated.pages.render import render_pages, write_pages
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.tables import COLUMNS
+from untruncated.tables.panel_tables import COLUMNS
 
 
 @pytest.fixture

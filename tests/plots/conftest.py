@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure as Canvas
 
+from untruncated.basics.errors import ResultError
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.figures import Figure
 from untruncated.plots.layout import lay_out
 from untruncated.plots.style import styled
-from untruncated.suite.errors import ResultError
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Figure
-from untruncated.suite.tables import read_table, write_panel
+from untruncated.tables.panel_tables import read_table, write_panel
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,11 +10,11 @@ import matplotlib
 import pandas as pd
 import pytest
 
+from untruncated.basics.errors import SuiteError
+from untruncated.experiments.expansion import load_figure
 from untruncated.plots.face import face, wrapped
 from untruncated.plots.figure import draw_figure
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.expansion import load_figure
-from untruncated.suite.tables import COLUMNS, KINDS, read_table
+from untruncated.tables.panel_tables import COLUMNS, KINDS, read_table
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 

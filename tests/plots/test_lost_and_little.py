@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from untruncated.catalogue.plots import PLOTS
 from untruncated.plots.style import styled
-from untruncated.suite.tables import COLUMNS, read_table
+from untruncated.tables.panel_tables import COLUMNS, read_table
 
 Rows = Iterator[dict[str, Any]]
 # A reader that guesses loses both: the first becomes a missing value, the second shares its entry.

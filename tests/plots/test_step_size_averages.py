@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from untruncated.plots.step_size_averages import averages, draw
+from untruncated.plots.step_size_averages import draw
+from untruncated.statistics.setting_averages import averages
 
 PLOT = {"metric": "pairs_curve", "success_metric": "right_curve", "success_level": 0.9}
 PLOT |= {"steps": 20, "threshold": 1.5, "y_label": "pairs", "y_low": 0, "y_high": 2.5}

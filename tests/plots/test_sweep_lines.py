@@ -6,9 +6,9 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from untruncated.plots.rows import means
 from untruncated.plots.style import looks
 from untruncated.plots.sweep_lines import CONFIGURATION, draw
+from untruncated.statistics.rows import means
 
 PLOT = {"name": "sweep_lines", "x": "truncation", "x_label": "T", "x_scale": "log"}
 PLOT["show_costs"] = True

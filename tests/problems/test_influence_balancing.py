@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.unrolled import full_unroll_loss
+from untruncated.estimators.unrolled.protocol import full_unroll_loss
 from untruncated.problems.influence_balancing import InfluenceBalancing
 
 PROBLEM, KEY = InfluenceBalancing(), jax.random.key(0)

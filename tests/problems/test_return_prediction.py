@@ -10,13 +10,13 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from untruncated.environments.trace_conditioning import TraceConditioning
-from untruncated.estimators.cell_traces import CellTraces
-from untruncated.estimators.evolution_strategies import FullES, TruncatedES
-from untruncated.estimators.persistent_es import PES, ESSingle, PESAnalytic
-from untruncated.estimators.unrolled import full_unroll_loss, split_key
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
-from untruncated.estimators.unrolled_rtrl import UnrolledRTRL
-from untruncated.estimators.uoro import UORO
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.cell_traces import CellTraces
+from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
+from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.protocol import full_unroll_loss, split_key
+from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
+from untruncated.estimators.unrolled.uoro import UORO
 from untruncated.problems.return_prediction import ReturnPrediction
 from untruncated.programs.building import sizes
 

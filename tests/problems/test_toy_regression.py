@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.unrolled import full_unroll_loss
+from untruncated.estimators.unrolled.protocol import full_unroll_loss
 from untruncated.problems.toy_regression import ToyRegression
 
 PROBLEM, KEY = ToyRegression(), jax.random.key(0)

@@ -4,10 +4,10 @@ import jax
 import numpy as np
 import pytest
 
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import online_prediction
 from untruncated.programs.compiling import IN_PLACE, ONLINE_LEARNING
 from untruncated.programs.online_prediction import _advance
-from untruncated.suite.spec import resolve_run
 
 
 @pytest.mark.parametrize(

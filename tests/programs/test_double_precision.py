@@ -7,10 +7,10 @@ import pytest
 from jax.extend import core
 
 from untruncated.catalogue.problems import PROBLEMS
-from untruncated.estimators.unrolled import split_key
+from untruncated.estimators.unrolled.protocol import split_key
+from untruncated.experiments.spec import resolve_run
 from untruncated.problems.toy_regression import ToyRegression
 from untruncated.programs import meta_optimisation, next_observation, online_prediction
-from untruncated.suite.spec import resolve_run
 
 UNROLLS = {"particles": 4, "sigma": 0.1, "truncation": 3}
 ESTIMATORS = {

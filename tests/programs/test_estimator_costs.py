@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue import CatalogueError
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import estimator_costs
-from untruncated.suite.spec import resolve_run
 
 ES = {"particles": 16, "sigma": 0.1}
 SPEC = {"program": "estimator_costs", "steps": 1, "repeats": 2, "seeds": [0]}

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import curves, estimator_variance
-from untruncated.suite.spec import resolve_run
 
 SMALL = {"name": "character_lstm", "horizon": 12, "units": 2, "embedding": 2}
 PES = {"name": "pes", "particles": 40, "sigma": 1e-3, "truncation": 12}

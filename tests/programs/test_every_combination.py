@@ -10,8 +10,8 @@ import pytest
 
 from untruncated.catalogue import KINDS, CatalogueError, lookup
 from untruncated.catalogue.entry import REQUIRED
-from untruncated.suite.memory import traced_without_options
-from untruncated.suite.spec import resolve_run
+from untruncated.experiments.spec import resolve_run
+from untruncated.running.memory import traced_without_options
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import inner_trajectory
-from untruncated.suite.spec import resolve_run
 
 
 def _program(problem):

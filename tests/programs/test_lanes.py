@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import lanes, online_prediction
-from untruncated.suite.spec import resolve_run
 
 
 def _run(cell, learner, monkeypatch, lane_count):

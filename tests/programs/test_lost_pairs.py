@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.evolution_strategies import lost_pairs
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.evolution_strategies import lost_pairs
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import estimator_variance, meta_optimisation
-from untruncated.suite.spec import resolve_run
 
 ES = {"particles": 10, "sigma": 0.3, "truncation": 5}
 

@@ -8,10 +8,10 @@ import numpy as np
 import optax
 import pytest
 
-from untruncated.estimators.unrolled import full_unroll_loss
+from untruncated.estimators.unrolled.protocol import full_unroll_loss
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import curves, meta_optimisation
-from untruncated.suite.runner import run
-from untruncated.suite.spec import resolve_run
+from untruncated.running.runner import run
 
 PES = {"name": "pes", "particles": 10, "sigma": 0.3, "truncation": 5}
 TOY = {

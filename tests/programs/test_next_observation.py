@@ -9,9 +9,9 @@ import pytest
 
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.cells.vanilla_rnn import VanillaRNN
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.online.truncated_bptt import TruncatedBPTT
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import next_observation
-from untruncated.suite.spec import resolve_run
 
 STEPS, SEEDS, SIZES = 400, [0, 1, 2], [1e-2, 3e-2]
 

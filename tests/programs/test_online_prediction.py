@@ -11,10 +11,10 @@ import pytest
 from untruncated.agents.adam import bias_corrections
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.environments.trace_conditioning_optimal import constant_msre
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import curves, online_prediction, optimal_prediction
 from untruncated.programs.online_prediction import _advance
 from untruncated.programs.streams import start_streams, stream_with_returns
-from untruncated.suite.spec import resolve_run
 
 SEED, SEEDS, SIZES, STEPS = 7, [3, 0, 7, 12, 5], [1e-2, 1e-3, 1e-4], 200
 LEARNERS = pytest.mark.parametrize("learner", ["td", "delayed_return"])

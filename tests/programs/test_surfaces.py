@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.unrolled import full_unroll_loss
+from untruncated.estimators.unrolled.protocol import full_unroll_loss
+from untruncated.experiments.spec import resolve_run
 from untruncated.problems.toy_regression import ToyRegression, inner_function
 from untruncated.programs import surfaces
-from untruncated.suite.spec import resolve_run
 
 
 def test_every_point_is_the_loss_of_its_parameters():

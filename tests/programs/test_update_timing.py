@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue import CatalogueError
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import rounds, update_timing
-from untruncated.suite.spec import resolve_run
 
 AGENTS = [
     {"cell": {"name": "linear_rtu", "width": 3}, "credit": {"name": "rtrl"}},

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue.variance_laws import relative_pes_variance
+from untruncated.experiments.spec import resolve_run
 from untruncated.programs import variance_law
-from untruncated.suite.spec import resolve_run
 
 
 @pytest.mark.parametrize("structure", ["diagonal", "upper_triangular"])

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from untruncated.agents.adam import AdamCorrections
 from untruncated.agents.optimisers import OPTIMISERS
 from untruncated.cells.protocol import Cell, Derived, Parameters
-from untruncated.estimators.online import OnlineGradient
+from untruncated.estimators.online.protocol import OnlineGradient
 
 
 class ClassifierParameters(NamedTuple):

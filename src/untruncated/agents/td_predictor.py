@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.cells.protocol import Cell, Derived
-from untruncated.estimators.online import OnlineGradient
+from untruncated.estimators.online.protocol import OnlineGradient
 
 
 class TDState(NamedTuple):

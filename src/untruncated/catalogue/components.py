@@ -32,13 +32,15 @@ ENVIRONMENTS: dict[str, EnvironmentEntry] = {
 }
 
 CREDITS: dict[str, CreditEntry] = {
-    "rtrl": CreditEntry("untruncated.estimators.traces:RTRL"),
-    "dense_rtrl": CreditEntry("untruncated.estimators.rtrl:DenseRTRL"),
+    "rtrl": CreditEntry("untruncated.estimators.online.traces:RTRL"),
+    "dense_rtrl": CreditEntry("untruncated.estimators.online.dense_rtrl:DenseRTRL"),
     "truncated_bptt": CreditEntry(
-        "untruncated.estimators.truncated_bptt:TruncatedBPTT",
+        "untruncated.estimators.online.truncated_bptt:TruncatedBPTT",
         {"truncation": Field(int, minimum=1, meaning="inputs unrolled at every step, T")},
     ),
-    "bptt": CreditEntry("untruncated.estimators.truncated_bptt:TruncatedBPTT", longest_run=2_000),
+    "bptt": CreditEntry(
+        "untruncated.estimators.online.truncated_bptt:TruncatedBPTT", longest_run=2_000
+    ),
 }
 
 LEARNERS: dict[str, Entry] = {

@@ -23,31 +23,31 @@ _TRUNCATED_ES = {"particles": _PARTICLES, "sigma": SIGMA, "truncation": _TRUNCAT
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
     "full_es": EstimatorEntry(
-        "untruncated.estimators.evolution_strategies:FullES",
+        "untruncated.estimators.unrolled.evolution_strategies:FullES",
         {"particles": _PARTICLES, "sigma": SIGMA},
         whole=True,
         **_costs("full_es"),
     ),
     "truncated_es": EstimatorEntry(
-        "untruncated.estimators.evolution_strategies:TruncatedES",
+        "untruncated.estimators.unrolled.evolution_strategies:TruncatedES",
         _TRUNCATED_ES,
         has_reference=True,
         **_costs("truncated_es"),
     ),
     "pes": EstimatorEntry(
-        "untruncated.estimators.persistent_es:PES",
+        "untruncated.estimators.unrolled.persistent_es:PES",
         _TRUNCATED_ES,
         has_reference=True,
         **_costs("pes"),
     ),
     "es_single": EstimatorEntry(
-        "untruncated.estimators.persistent_es:ESSingle",
+        "untruncated.estimators.unrolled.persistent_es:ESSingle",
         _TRUNCATED_ES,
         has_reference=True,
         **_costs("es_single"),
     ),
     "pes_analytic": EstimatorEntry(
-        "untruncated.estimators.persistent_es:PESAnalytic",
+        "untruncated.estimators.unrolled.persistent_es:PESAnalytic",
         {
             **_TRUNCATED_ES,
             "form": Field(
@@ -62,31 +62,31 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         **_costs("pes_analytic"),
     ),
     "bptt": EstimatorEntry(
-        "untruncated.estimators.unrolled_backpropagation:UnrolledBPTT",
+        "untruncated.estimators.unrolled.backpropagation:UnrolledBPTT",
         derivatives=True,
         whole=True,
         **_costs("bptt"),
     ),
     "truncated_bptt": EstimatorEntry(
-        "untruncated.estimators.unrolled_backpropagation:UnrolledTruncatedBPTT",
+        "untruncated.estimators.unrolled.backpropagation:UnrolledTruncatedBPTT",
         {"truncation": _TRUNCATION},
         derivatives=True,
         has_reference=True,
         **_costs("truncated_bptt"),
     ),
     "rtrl": EstimatorEntry(
-        "untruncated.estimators.unrolled_rtrl:UnrolledRTRL",
+        "untruncated.estimators.unrolled.rtrl:UnrolledRTRL",
         derivatives=True,
         **_costs("rtrl"),
     ),
     "cell_traces": EstimatorEntry(
-        "untruncated.estimators.cell_traces:CellTraces",
+        "untruncated.estimators.unrolled.cell_traces:CellTraces",
         derivatives=True,
         traces=True,
         **_costs("cell_traces"),
     ),
     "uoro": EstimatorEntry(
-        "untruncated.estimators.uoro:UORO",
+        "untruncated.estimators.unrolled.uoro:UORO",
         derivatives=True,
         has_reference=True,
         **_costs("uoro"),

@@ -14,6 +14,5 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "NonlinearRTU": "nonlinear_rtu",
         "TraceCell": "protocol",
         "VanillaRNN": "vanilla_rnn",
-        "complex_eigenvalues": "vanilla_rnn",
     },
 )

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from untruncated.cells.protocol import Cell, Parameters
-from untruncated.estimators.traces import RTRL
-from untruncated.estimators.truncated_bptt import TruncatedBPTT
+from untruncated.estimators.online.traces import RTRL
+from untruncated.estimators.online.truncated_bptt import TruncatedBPTT
 
 Carry = PyTree[Array]
 LayerParameters = Mapping[str, Float[Array, "..."]]

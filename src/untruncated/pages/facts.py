@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from untruncated.pages.figures import Figures
-from untruncated.pages.samples import Sample, best
-from untruncated.plots.scaling import exponents as fitted_exponents
-from untruncated.plots.step_size_averages import averages
+from untruncated.statistics.exponents import exponents as fitted_exponents
+from untruncated.statistics.samples import Sample, best
+from untruncated.statistics.setting_averages import averages
 
 
 def surface_share(figures: Figures, panel: str, low: float, high: float) -> float:
@@ -103,7 +103,7 @@ def setting_averages(
     success_metric: str,
     success_level: float,
 ) -> list[dict[str, Any]]:
-    """Each setting of such a panel, with the columns of `plots.step_size_averages.averages`."""
+    """Each setting of such a panel, with the columns of `statistics.setting_averages.averages`."""
     plot = {"metric": metric, "steps": steps}
     plot |= {"success_metric": success_metric, "success_level": success_level}
     return averages(figures.table(panel), plot).to_dict("records")

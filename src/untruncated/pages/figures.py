@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from untruncated.basics.command_lines import collect_table
+from untruncated.basics.errors import ResultError
 from untruncated.catalogue.entry import not_among
-from untruncated.pages.samples import Sample
-from untruncated.pages.words import number
-from untruncated.suite.commands import collect_table
-from untruncated.suite.errors import ResultError
-from untruncated.suite.tables import KINDS, read_table
+from untruncated.statistics.samples import Sample
+from untruncated.statistics.words import number
+from untruncated.tables.panel_tables import KINDS, read_table
 
 # Some rows of a table: an array for each column, texts as they are, all else as numbers, where a
 # missing value is NaN. (Hundreds of selections in data frames would take a minute.)

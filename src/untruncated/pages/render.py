@@ -11,10 +11,11 @@ from typing import Any
 
 import jinja2
 
-from untruncated.pages import comparisons, facts, samples, words
+from untruncated.basics.errors import SuiteError
+from untruncated.basics.files import write_atomically
+from untruncated.pages import facts
 from untruncated.pages.figures import Figures
-from untruncated.suite.errors import SuiteError
-from untruncated.suite.files import write_atomically
+from untruncated.statistics import comparisons, samples, words
 
 _PURE = (
     samples.best,

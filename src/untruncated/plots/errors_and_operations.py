@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis, mark_lost, set_scales
 from untruncated.plots.learning_curves import curve_looks, draw_curve, draw_seeds
-from untruncated.plots.rows import by_curve, means
+from untruncated.statistics.rows import by_curve, means
 
 FLAT_STYLES = ("-.", "-")
 

@@ -11,8 +11,8 @@ from untruncated.catalogue.variance_laws import relative_pes_variance
 from untruncated.plots.axes import draw_reference, log_error_axis, mark_at_top, set_scales
 from untruncated.plots.learning_curves import curve_looks
 from untruncated.plots.legends import REFERENCE
-from untruncated.plots.rows import means
 from untruncated.plots.style import looks
+from untruncated.statistics.rows import means
 
 # Relative squared errors below this are rounding errors, also in float32.
 ROUNDING = 1e-10

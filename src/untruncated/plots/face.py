@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 import pandas as pd
 
 from untruncated.catalogue import lookup
-from untruncated.suite.figures import Figure, Panel
-from untruncated.suite.texts import MATHEMATICS
+from untruncated.experiments.figures import Figure, Panel
+from untruncated.experiments.texts import MATHEMATICS
 
 # How many lengths of runs are named before the last one.
 MOST_LENGTHS = 4

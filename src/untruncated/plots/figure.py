@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from untruncated.basics.command_lines import collect_table
+from untruncated.basics.errors import SpecError, SuiteError
+from untruncated.basics.files import atomic_path
+from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.figures import Panel
+from untruncated.experiments.plan import find_drawing
 from untruncated.plots.layout import lay_out
 from untruncated.plots.style import styled
-from untruncated.suite.commands import collect_table
-from untruncated.suite.errors import SpecError, SuiteError
-from untruncated.suite.expansion import load_figures
-from untruncated.suite.figures import Panel
-from untruncated.suite.files import atomic_path
-from untruncated.suite.plan import find_drawing
-from untruncated.suite.tables import read_table
+from untruncated.tables.panel_tables import read_table
 
 FORMATS = (".pdf", ".png")
 

@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import mark_lost, set_scales
-from untruncated.plots.rows import by_curve
 from untruncated.plots.style import SERIES, SMALLEST, STROKE, Look
 from untruncated.plots.surface import draw_surface
+from untruncated.statistics.rows import by_curve
 
 
 def draw_parameters(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:

@@ -13,11 +13,11 @@ from matplotlib.transforms import ScaledTranslation
 
 from untruncated.catalogue import lookup
 from untruncated.catalogue.plots import PlotEntry
+from untruncated.experiments.figures import Figure, Panel
 from untruncated.plots.axes import plain_numbers
 from untruncated.plots.face import face, wrapped
 from untruncated.plots.legends import Entries, entries, shared, widest_legend
 from untruncated.plots.style import PAGE_WIDTH, SMALLEST
-from untruncated.suite.figures import Figure, Panel
 
 LONE_WIDTH = 5.2
 LEFT, RIGHT, GAP, EDGE, X_AXIS = 0.62, 0.12, 0.22, 0.1, 0.44

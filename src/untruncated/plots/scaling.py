@@ -8,13 +8,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import mark_at_top, set_scales, swept_axis
-from untruncated.plots.rows import QUARTILES, by_curve, quartiles
 from untruncated.plots.style import SMALLEST, looks
+from untruncated.statistics.exponents import exponents
+from untruncated.statistics.rows import QUARTILES, by_curve, quartiles
 
 # Inches of the axes, in which texts at the right must find room.
 HEIGHT = 1.4
-# What is predicted of each metric, and how it is shown.
-PREDICTIONS = {"seconds": "predicted_operations", "bytes": "predicted_numbers"}
+# How each metric is shown.
 LABELS = {"seconds": ("time per gradient (µs)", 1e6), "bytes": ("memory (kB)", 1e-3)}
 
 
@@ -79,28 +79,6 @@ def _write_beside(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
             fontsize=SMALLEST,
             annotation_clip=False,
         )
-
-
-def exponents(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Slopes of lines fitted to the logarithms of a metric's medians and of its prediction.
-
-    Returns:
-        One row per curve with columns measured and predicted, NaN where fewer than two are known.
-    """
-    found = {}
-    for curve, rows in by_curve(table[table["stage"] == "final"]):
-        found[curve] = {
-            "measured": _slope(rows[rows["metric"] == metric]),
-            "predicted": _slope(rows[rows["metric"] == PREDICTIONS[metric]]),
-        }
-    return pd.DataFrame.from_dict(found, orient="index")
-
-
-def _slope(rows: pd.DataFrame) -> float:
-    medians = quartiles(rows)[0.5].dropna()
-    if len(medians) < 2:
-        return float("nan")
-    return float(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])
 
 
 def _shown(exponent: float) -> str:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, swept_axis
 from untruncated.plots.marks import Lost, lost, stack_at_top
-from untruncated.plots.rows import means
 from untruncated.plots.style import SERIES, Look, shades
+from untruncated.statistics.rows import means
 
 METRIC = "msre"
 MARKERS = "os^Dv<>PX*"

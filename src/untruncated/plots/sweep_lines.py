@@ -16,8 +16,8 @@ from untruncated.plots.axes import (
     swept_axis,
 )
 from untruncated.plots.marks import Lost, beside, extend_limits, lost, stack_at_top
-from untruncated.plots.rows import by_curve, means
 from untruncated.plots.style import LINE_STYLES, SMALLEST, Look, looks
+from untruncated.statistics.rows import by_curve, means
 
 METRIC = "msre"
 CONFIGURATION = ["curve", "label", "cell", "width", "x", "flops", "parameters"]

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, swept_axis
-from untruncated.plots.rows import by_curve, means
 from untruncated.plots.style import Look, looks, shades
+from untruncated.statistics.rows import by_curve, means
 
 MARKERS = "os^Dv"
 

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import mark_at_top, mark_lost, span, swept_axis
-from untruncated.plots.rows import QUARTILES, by_curve, quartiles
 from untruncated.plots.style import looks
+from untruncated.statistics.rows import QUARTILES, by_curve, quartiles
 
 METRIC = "seconds_per_update"
 

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import mark_at_top, set_scales, swept_axis
-from untruncated.plots.rows import by_curve, means
 from untruncated.plots.style import BASELINE_COLOR, SERIES
+from untruncated.statistics.rows import by_curve, means
 
 
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:

@@ -7,8 +7,8 @@ import jax
 
 from untruncated.catalogue import Sizes, is_strangers, lookup
 from untruncated.cells.protocol import Cell
-from untruncated.estimators.online import OnlineGradient
-from untruncated.estimators.unrolled import UnrollEstimator, split_state
+from untruncated.estimators.online.protocol import OnlineGradient
+from untruncated.estimators.unrolled.protocol import UnrollEstimator, split_state
 from untruncated.problems.protocol import Problem
 from untruncated.programs.strangers import (
     check_cell,

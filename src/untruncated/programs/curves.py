@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from untruncated.catalogue.metric import Metric
+from untruncated.results.metric import Metric
 
 CURVE_POINTS = 200
 # Steps of all members together in a chunk: enough to hide the cost of a call, few enough for a

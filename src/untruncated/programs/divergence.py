@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from untruncated.catalogue.metric import Metric
+from untruncated.results.metric import Metric
 
 NEVER = -1
 

@@ -16,11 +16,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
-from untruncated.catalogue.metric import Metric
-from untruncated.estimators.unrolled import UnrollEstimator
+from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, costs
 from untruncated.programs.rounds import InRounds, Rounds, Turn
+from untruncated.results.metric import Metric
 
 
 class Case(NamedTuple):

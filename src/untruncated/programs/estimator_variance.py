@@ -15,16 +15,16 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue.metric import Metric
-from untruncated.estimators.evolution_strategies import FullES, lost_pairs
-from untruncated.estimators.unrolled import UnrollEstimator
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.evolution_strategies import FullES, lost_pairs
+from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts
 from untruncated.programs.compiling import QUICK_COMPILE
 from untruncated.programs.curves import Timeline
 from untruncated.programs.divergence import lost_metric
 from untruncated.programs.meta_optimisation import PARTICLE_STEPS
+from untruncated.results.metric import Metric
 
 
 class Carry(NamedTuple):

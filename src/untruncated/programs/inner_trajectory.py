@@ -11,11 +11,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue.metric import Metric
-from untruncated.estimators.unrolled import split_key, split_state
+from untruncated.estimators.unrolled.protocol import split_key, split_state
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts
 from untruncated.programs.curves import Timeline
+from untruncated.results.metric import Metric
 
 # Numbers of a state and of θ that are recorded, so that a result file stays small.
 RECORDED = 32

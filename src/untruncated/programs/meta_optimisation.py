@@ -12,10 +12,9 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue.metric import Metric
-from untruncated.estimators.evolution_strategies import lost_pairs
-from untruncated.estimators.staggered import Staggered
-from untruncated.estimators.unrolled import UnrollEstimator, full_unroll_loss
+from untruncated.estimators.unrolled.evolution_strategies import lost_pairs
+from untruncated.estimators.unrolled.protocol import UnrollEstimator, full_unroll_loss
+from untruncated.estimators.unrolled.staggered import Staggered
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, costs
 from untruncated.programs.compiling import IN_PLACE, QUICK_COMPILE
@@ -26,6 +25,7 @@ from untruncated.programs.divergence import (
     lost_bins,
     lost_metric,
 )
+from untruncated.results.metric import Metric
 
 # Inner steps of one particle that take as long as a step of online prediction, about.
 PARTICLE_STEPS = 50

@@ -12,8 +12,6 @@ from jaxtyping import Array, Float, Int
 
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
-from untruncated.catalogue.metric import Metric
-from untruncated.cells.vanilla_rnn import complex_eigenvalues
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
 from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
@@ -24,6 +22,8 @@ from untruncated.programs.divergence import (
     first_divergence,
     lost_bins,
 )
+from untruncated.programs.eigenvalues import complex_eigenvalues
+from untruncated.results.metric import Metric
 
 STEPS_PER_BIN = 100
 QUANTITIES = ("cross_entropy", "correct_in_memory_state", "memory_state", "complex_eigenvalues")

@@ -13,7 +13,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from untruncated.agents.adam import AdamCorrections, bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.td_predictor import TDPredictor
-from untruncated.catalogue.metric import Metric
 from untruncated.environments.returns import discounted_returns
 from untruncated.programs.building import build_environment
 from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
@@ -26,6 +25,7 @@ from untruncated.programs.divergence import (
 )
 from untruncated.programs.lanes import build_filled
 from untruncated.programs.streams import start_streams, stream_with_returns
+from untruncated.results.metric import Metric
 
 CACHE_BYTES = 256 * 1024
 Predictor = TDPredictor | DelayedReturnPredictor

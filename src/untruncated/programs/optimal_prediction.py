@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from untruncated.catalogue.metric import Metric
 from untruncated.environments.trace_conditioning_optimal import (
     OptimalValues,
     initial_tracker,
@@ -22,6 +21,7 @@ from untruncated.environments.trace_conditioning_optimal import (
 from untruncated.programs.building import build_environment
 from untruncated.programs.curves import Timeline, final_metrics
 from untruncated.programs.streams import start_streams, stream_with_returns
+from untruncated.results.metric import Metric
 
 
 class Carry(NamedTuple):

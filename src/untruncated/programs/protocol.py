@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from jaxtyping import Array, PyTree
 
-from untruncated.catalogue.metric import Metric
+from untruncated.results.metric import Metric
 
 __all__ = ["Metric", "Program"]
 

@@ -10,7 +10,7 @@ import jax
 
 from untruncated.catalogue import lookup
 from untruncated.cells.protocol import Cell
-from untruncated.estimators.unrolled import UnrollEstimator
+from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import UNROLL_LOSSES, Problem
 
 

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from untruncated.catalogue.metric import Metric
-from untruncated.estimators.unrolled import full_unroll_loss
+from untruncated.estimators.unrolled.protocol import full_unroll_loss
 from untruncated.programs.building import build_parts
+from untruncated.results.metric import Metric
 
 PointLoss = Callable[[Float[Array, "2"]], Float[Array, ""]]
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.td_predictor import TDPredictor
-from untruncated.catalogue.metric import Metric
 from untruncated.programs.building import build_environment, build_predictor
 from untruncated.programs.compiling import ONLINE_LEARNING
 from untruncated.programs.rounds import InRounds, Rounds, Turn
 from untruncated.programs.streams import start_streams
+from untruncated.results.metric import Metric
 
 STEP_SIZE = 1e-3
 

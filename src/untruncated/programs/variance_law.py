@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.catalogue.metric import Metric
 from untruncated.catalogue.variance_laws import relative_pes_variance
-from untruncated.estimators.persistent_es import PES
-from untruncated.estimators.unrolled import split_key
+from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.estimators.unrolled.protocol import split_key
 from untruncated.problems.linear_losses import LinearLosses
 from untruncated.programs.building import build_parts
 from untruncated.programs.compiling import QUICK_COMPILE
+from untruncated.results.metric import Metric
 
 CHUNKS = 10
 # σ cancels, but for rounding.

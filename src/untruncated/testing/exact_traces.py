@@ -10,8 +10,8 @@ from jax.tree_util import keystr, tree_leaves_with_path
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from untruncated.cells.protocol import Derived, Features, Parameters, TraceCell
-from untruncated.estimators.bptt import bptt_gradient
-from untruncated.estimators.traces import RTRL
+from untruncated.estimators.online.bptt import bptt_gradient
+from untruncated.estimators.online.traces import RTRL
 
 # Largest difference allowed, as a share of the largest entry of a parameter's gradient.
 TOLERANCES = {"float64": 1e-10, "float32": 1e-3}

@@ -11,8 +11,8 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.estimators.unrolled import UnrollEstimator
-from untruncated.estimators.unrolled_backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
+from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import Problem
 
 # A true estimator fails so often, over all numbers of θ together.

@@ -1,0 +1,1 @@
+"""What all rooms above use: errors, messages, files written whole."""

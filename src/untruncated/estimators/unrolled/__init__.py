@@ -1,0 +1,1 @@
+"""Estimators of the gradient of unrolled systems, one unroll at a time."""

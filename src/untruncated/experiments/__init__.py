@@ -1,0 +1,1 @@
+"""What is asked: experiment files, specs, the runs that a figure needs."""

@@ -1,0 +1,173 @@
+"""Run specs: everything that changes a run's numbers, validated, in one canonical form.
+
+A spec is JSON like
+
+    {"program": "online_prediction", "steps": 200000, "environment": {...}, "cell": {...},
+     "credit": {...}, "learner": {...}, "step_sizes": [...], "seeds": [...]}
+
+A tuning run has `step_sizes`. A final run has `tuning` in their place, the hash of the tuning run
+whose best step size it takes. Fields at their defaults are left out, so that a field added later
+leaves old hashes as they are.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from untruncated.catalogue import CatalogueError, lookup
+from untruncated.catalogue.entry import Field, not_among, shown
+from untruncated.catalogue.programs import ProgramEntry
+from untruncated.experiments.compatibility import check_fit
+from untruncated.experiments.widths import component, with_window
+from untruncated.results.result_files import canonical_json, spec_hash
+
+_STEP_SIZE = Field(float, minimum=0)
+_SEED = Field(int, minimum=0, maximum=2**31 - 1)
+SEEDS_PER_BLOCK = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpec:
+    """A validated run. `fields` has every field, defaults included; `canonical` is its identity."""
+
+    fields: dict[str, Any]
+    canonical: dict[str, Any]
+
+    @cached_property
+    def hash(self) -> str:
+        """The run's name: 16 hex digits."""
+        return spec_hash(self.canonical)
+
+    @cached_property
+    def json(self) -> str:
+        """The canonical JSON text."""
+        return canonical_json(self.canonical)
+
+    @property
+    def tuning(self) -> str | None:
+        """The hash of the tuning run that this run needs, if any."""
+        return self.fields.get("tuning")
+
+
+def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
+    """Validates a run spec and brings it into canonical form.
+
+    Raises:
+        CatalogueError: Names the field and what is allowed.
+    """
+    if not isinstance(raw, Mapping):
+        raise CatalogueError(where, f"must be a mapping, not {shown(raw)}")
+    program = _require(raw, "program", where)
+    entry = lookup("program", program, f"{where}.program")
+    stage = _stage_fields(raw, entry, where)
+    members = (entry.members,) if entry.members else ()
+    allowed = {"program", "semantics", *entry.components, *entry.fields, *stage, *members}
+    for key in raw:
+        if key not in allowed:
+            raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed), "field"))
+    own = {key: raw[key] for key in raw if key in entry.fields}
+    resolved = entry.resolve(own, where)
+    fields = {"program": program, **resolved, **stage}
+    canonical = {"program": program, **entry.canonical(resolved), **stage}
+    canonical.pop("selection", None)  # there is one way to select, so far
+    _check_semantics(entry.semantics, raw, where)
+    for kind in entry.components:
+        fields[kind], canonical[kind] = _component(kind, raw, where)
+    check_fit(entry, fields, where)
+    for name in members:
+        fields[name], canonical[name] = _members(raw, entry, fields, where)
+    if "credit" in fields:
+        fields["credit"] = with_window(fields["credit"], fields["steps"], f"{where}.credit")
+    return RunSpec(fields, canonical)
+
+
+def _require(raw: Mapping[str, Any], key: str, where: str) -> Any:
+    if key not in raw:
+        raise CatalogueError(f"{where}.{key}", "is missing")
+    return raw[key]
+
+
+def _component(
+    kind: str, raw: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A component with all its fields, and its canonical form."""
+    where = f"{where}.{kind}"
+    resolved = component(kind, raw.get(kind), where)
+    entry = lookup(kind, resolved["name"], f"{where}.name")
+    if isinstance(raw[kind], Mapping):
+        _check_semantics(entry.semantics, raw[kind], where)
+    own = {key: value for key, value in resolved.items() if key != "name"}
+    return resolved, {"name": resolved["name"], **entry.canonical(own)}
+
+
+def _members(
+    raw: Mapping[str, Any], entry: ProgramEntry, run: Mapping[str, Any], where: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What a run measures side by side: a list, each with components of its own."""
+    values = _require(raw, entry.members, where)
+    where = f"{where}.{entry.members}"
+    if not isinstance(values, list) or not values:
+        raise CatalogueError(where, f"must be a list with at least one entry, not {shown(values)}")
+    fields, canonical = [], []
+    for index, value in enumerate(values):
+        place = f"{where}[{index}]"
+        if not isinstance(value, Mapping) or set(value) != set(entry.member_parts):
+            raise CatalogueError(place, f"must have {' and '.join(entry.member_parts)}")
+        parts = {kind: _component(kind, value, place) for kind in entry.member_parts}
+        fields.append({kind: part[0] for kind, part in parts.items()})
+        canonical.append({kind: part[1] for kind, part in parts.items()})
+        check_fit(entry, {key: run[key] for key in ("program", "fidelity")} | fields[-1], place)
+        if "credit" in parts:
+            credit = with_window(fields[-1]["credit"], run["steps"], f"{place}.credit")
+            fields[-1]["credit"] = credit
+    return fields, canonical
+
+
+def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> None:
+    asked = values.get("semantics", current)
+    if asked != current:
+        raise CatalogueError(
+            f"{where}.semantics", f"this version computes semantics {current}, not {shown(asked)}"
+        )
+
+
+def _stage_fields(raw: Mapping[str, Any], entry: ProgramEntry, where: str) -> dict[str, Any]:
+    """Seeds, and where the step sizes come from."""
+    seeds = number_list(_require(raw, "seeds", where), _SEED, f"{where}.seeds")
+    if not entry.tuned:
+        return {"seeds": seeds}
+    if "tuning" in raw:
+        tuning = raw["tuning"]
+        if not isinstance(tuning, str) or not re.fullmatch("[0-9a-f]{16}", tuning):
+            raise CatalogueError(
+                f"{where}.tuning", f"must be a run's 16 hex digits, not {shown(tuning)}"
+            )
+        rule = f"lowest_mean_{entry.objective}"
+        selection = raw.get("selection", rule)
+        if selection != rule:
+            raise CatalogueError(f"{where}.selection", not_among(selection, [rule]))
+        return {"tuning": tuning, "selection": selection, "seeds": seeds}
+    sizes = _require(raw, "step_sizes", where)
+    return {"step_sizes": number_list(sizes, _STEP_SIZE, f"{where}.step_sizes"), "seeds": seeds}
+
+
+def number_list(values: Any, field: Field, where: str) -> list:
+    """A list of numbers, each coerced and checked, none twice.
+
+    Raises:
+        CatalogueError: It is no list, is empty, repeats a number, or has one that is not allowed.
+    """
+    if not isinstance(values, list | tuple) or not values:
+        raise CatalogueError(where, f"must be a list with at least one number, not {shown(values)}")
+    numbers = [field.coerce(value, f"{where}[{index}]") for index, value in enumerate(values)]
+    if len(set(numbers)) < len(numbers):
+        raise CatalogueError(where, f"names a number twice: {numbers}")
+    return numbers
+
+
+def seed_block(first: int, block: int) -> list[int]:
+    """The seeds of block number `block`, counted from the seed `first`."""
+    start = first + block * SEEDS_PER_BLOCK
+    return list(range(start, start + SEEDS_PER_BLOCK))

@@ -1,0 +1,1 @@
+"""What an environment looks like: episodes as text, robots as web pages."""

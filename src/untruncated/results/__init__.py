@@ -1,0 +1,1 @@
+"""What came out: metrics, identity of a run, result files."""

@@ -1,0 +1,1 @@
+"""How a run is computed: programs set up, advanced in chunks, saved."""

@@ -1,0 +1,1 @@
+"""Samples of seeds, comparisons of them, and how sentences report both."""

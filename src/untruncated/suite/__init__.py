@@ -1,1 +1,0 @@
-"""Specs, results, the runner and claims: everything around a run but its science."""

@@ -1,0 +1,1 @@
+"""Results collected into tidy tables."""
