@@ -10,7 +10,7 @@ from evosax.algorithms import PersistentES
 from jax import Array
 
 from benchmarks.timing import Program, median_cpu_seconds
-from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.estimators.unrolled.pes import PES
 from untruncated.experiments.spec import resolve_run
 from untruncated.problems.toy_regression import ToyRegression
 from untruncated.programs.meta_optimisation import build

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.estimators.unrolled.pes import PES
 from untruncated.estimators.unrolled.staggered import Staggered
 
 

@@ -9,8 +9,10 @@ from jax.errors import KeyReuseError
 
 from untruncated.catalogue import lookup
 from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.es_single import ESSingle
 from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
-from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.pes import PES
+from untruncated.estimators.unrolled.pes_analytic import PESAnalytic
 from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
 from untruncated.estimators.unrolled.staggered import Staggered
 from untruncated.estimators.unrolled.uoro import UORO

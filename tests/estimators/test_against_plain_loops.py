@@ -15,8 +15,10 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from untruncated.estimators.unrolled.backpropagation import UnrolledTruncatedBPTT
+from untruncated.estimators.unrolled.es_single import ESSingle
 from untruncated.estimators.unrolled.evolution_strategies import TruncatedES
-from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.pes import PES
+from untruncated.estimators.unrolled.pes_analytic import PESAnalytic
 from untruncated.estimators.unrolled.protocol import split_key
 from untruncated.estimators.unrolled.staggered import Staggered
 

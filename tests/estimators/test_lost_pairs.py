@@ -7,15 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.estimators.unrolled.evolution_strategies import (
-    FullES,
-    Lost,
-    TruncatedES,
-    lost_pairs,
-    none_lost,
-    with_lost,
-)
-from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.es_single import ESSingle
+from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
+from untruncated.estimators.unrolled.pairs import Lost, lost_pairs, none_lost, with_lost
+from untruncated.estimators.unrolled.pes import PES
+from untruncated.estimators.unrolled.pes_analytic import PESAnalytic
 from untruncated.estimators.unrolled.protocol import split_key
 from untruncated.estimators.unrolled.staggered import Staggered
 

@@ -12,8 +12,10 @@ from jax.flatten_util import ravel_pytree
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT, UnrolledTruncatedBPTT
 from untruncated.estimators.unrolled.cell_traces import CellTraces
+from untruncated.estimators.unrolled.es_single import ESSingle
 from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
-from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.pes import PES
+from untruncated.estimators.unrolled.pes_analytic import PESAnalytic
 from untruncated.estimators.unrolled.protocol import full_unroll_loss, split_key
 from untruncated.estimators.unrolled.rtrl import UnrolledRTRL
 from untruncated.estimators.unrolled.uoro import UORO

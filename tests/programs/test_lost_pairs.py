@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
-from untruncated.estimators.unrolled.evolution_strategies import lost_pairs
+from untruncated.estimators.unrolled.pairs import lost_pairs
 from untruncated.experiments.spec import resolve_run
 from untruncated.programs import estimator_variance, meta_optimisation
 

@@ -35,19 +35,19 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
         **_costs("truncated_es"),
     ),
     "pes": EstimatorEntry(
-        "untruncated.estimators.unrolled.persistent_es:PES",
+        "untruncated.estimators.unrolled.pes:PES",
         _TRUNCATED_ES,
         has_reference=True,
         **_costs("pes"),
     ),
     "es_single": EstimatorEntry(
-        "untruncated.estimators.unrolled.persistent_es:ESSingle",
+        "untruncated.estimators.unrolled.es_single:ESSingle",
         _TRUNCATED_ES,
         has_reference=True,
         **_costs("es_single"),
     ),
     "pes_analytic": EstimatorEntry(
-        "untruncated.estimators.unrolled.persistent_es:PESAnalytic",
+        "untruncated.estimators.unrolled.pes_analytic:PESAnalytic",
         {
             **_TRUNCATED_ES,
             "form": Field(

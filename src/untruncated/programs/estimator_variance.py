@@ -16,7 +16,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
-from untruncated.estimators.unrolled.evolution_strategies import FullES, lost_pairs
+from untruncated.estimators.unrolled.evolution_strategies import FullES
+from untruncated.estimators.unrolled.pairs import lost_pairs
 from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts

@@ -12,7 +12,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.estimators.unrolled.evolution_strategies import lost_pairs
+from untruncated.estimators.unrolled.pairs import lost_pairs
 from untruncated.estimators.unrolled.protocol import UnrollEstimator, full_unroll_loss
 from untruncated.estimators.unrolled.staggered import Staggered
 from untruncated.problems.protocol import Problem

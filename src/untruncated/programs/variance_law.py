@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.catalogue.variance_laws import relative_pes_variance
-from untruncated.estimators.unrolled.persistent_es import PES
+from untruncated.estimators.unrolled.pes import PES
 from untruncated.estimators.unrolled.protocol import split_key
 from untruncated.problems.linear_losses import LinearLosses
 from untruncated.programs.building import build_parts

@@ -11,8 +11,11 @@ from evosax.algorithms import PersistentES
 from jax.flatten_util import ravel_pytree
 
 from untruncated.estimators.unrolled.backpropagation import UnrolledBPTT
-from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES, weighted
-from untruncated.estimators.unrolled.persistent_es import PES, ESSingle, PESAnalytic
+from untruncated.estimators.unrolled.es_single import ESSingle
+from untruncated.estimators.unrolled.evolution_strategies import FullES, TruncatedES
+from untruncated.estimators.unrolled.pairs import weighted
+from untruncated.estimators.unrolled.pes import PES
+from untruncated.estimators.unrolled.pes_analytic import PESAnalytic
 from untruncated.estimators.unrolled.protocol import split_key
 from untruncated.problems.pes_variance import pes_variance
 from untruncated.problems.toy_regression import ToyRegression
