@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
+from untruncated.agents.temporal_difference import accumulate_trace, td_error
 from untruncated.cells.protocol import Cell, Derived
 from untruncated.estimators.online.protocol import OnlineGradient
 
@@ -81,11 +82,11 @@ class TDPredictor:
         head_gradient, cotangents = head.gradient(params.head, step.features)
         gradient = PredictorParameters(step.pullback(cotangents), head_gradient)
 
-        error = cumulant + self.discount * value - state.value
+        error = td_error(cumulant, self.discount, value, state.value)
         descent = jax.tree.map(lambda e: -error * e, state.eligibility)
         params, moments = adam_update(params, state.moments, descent, step_size, corrections)
         params = params._replace(cell=self.cell.constrain(params.cell))
         decay = self.discount * self.trace_decay
-        eligibility = jax.tree.map(lambda e, g: decay * e + g, state.eligibility, gradient)
+        eligibility = accumulate_trace(state.eligibility, gradient, decay)
         derived = self.cell.derive(params.cell)
         return TDState(params, derived, moments, eligibility, step.carry, value), value
