@@ -72,7 +72,7 @@ def our_program(robot: str, copies: int) -> Program:
     def step(state: Any, action: Any) -> tuple[Any, Any]:
         state, shown = environment.step(state, action)
         ended = jnp.sum(shown.terminated | shown.truncated)
-        last = jnp.sum(state.last_observation)
+        last = jnp.sum(shown.final_observation)
         return state, jnp.sum(shown.observation) + jnp.sum(shown.reward) + ended + last
 
     leading = (STEPS[copies],) if copies == 1 else (STEPS[copies], copies)
