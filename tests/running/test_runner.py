@@ -403,3 +403,13 @@ def test_the_progress_bar_shows_on_stderr_and_stays_short_in_a_log(output, capfd
     assert len(captured.err.split("\r")) <= 4
     run(Counters(), output=output)
     assert capfd.readouterr().err == ""
+
+
+def test_a_process_with_other_things_to_do_is_not_ended_by_a_second_signal(output):
+    def on_chunk(step: int) -> None:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.4)  # longer than an echo
+
+    with pytest.raises(Interrupted, match="at step 2 of 12"):
+        run(Counters(on_chunk=on_chunk), output=output)

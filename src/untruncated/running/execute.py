@@ -23,7 +23,7 @@ def execute(
     checkpoint_seconds: float = 30.0,
     progress: bool = True,
     force: bool = False,
-    last_words: Callable[[str], None] = lambda line: None,
+    last_words: Callable[[str], None] | None = None,
 ) -> Result:
     """Computes a run and writes its result.
 
@@ -35,7 +35,7 @@ def execute(
         checkpoint_seconds: The least time between two checkpoints.
         progress: Whether to show a progress bar on stderr.
         force: Whether to go on where the run needs more memory than there is.
-        last_words: Notes why the process ends at once.
+        last_words: Notes why the process ends at once, where signals may end it; see `run`.
 
     Raises:
         SuiteError: The tuning result is missing or damaged, the program cannot be built or does not

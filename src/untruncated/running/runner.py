@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -60,7 +60,7 @@ class Stops(NamedTuple):
     """SIGINT and SIGTERM received so far, and what happens when there are more."""
 
     received: list[int]
-    insistence: Insistence
+    insistence: Insistence | None
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
     checkpoint_seconds: float = 30.0,
     progress: bool = True,
     log: Say | None = None,
-    last_words: Say = lambda line: None,
+    last_words: Say | None = None,
 ) -> Result:
     """Runs a program to its end, or on from its checkpoint, and writes the result.
 
@@ -87,7 +87,8 @@ def run(
         progress: Whether to show a progress bar on stderr.
         log: Shows one line to the user; on stderr by default.
         last_words: Notes why the process ends at once: at a second SIGINT or SIGTERM, or at the
-            first one before the first chunk is done, while the program is compiled.
+            first one before the first chunk is done, while the program is compiled. Without it,
+            as in a process that has other things to do, signals wait for the end of the chunk.
 
     Raises:
         Interrupted: After SIGINT or SIGTERM, at the end of the chunk; the checkpoint is saved.
@@ -111,8 +112,8 @@ def run(
         check_replaceable(output)
         remove_leftovers(checkpoint)
         remove_leftovers(output)
-        insistence = Insistence(name, last_words, UNBEGUN)
-        with _deferred_signals() as received, watched(insistence):
+        insistence = Insistence(name, last_words, UNBEGUN) if last_words else None
+        with _deferred_signals() as received, watched(insistence) if insistence else nullcontext():
             circumstances = provenance()  # of the code that runs, not of later edits
             bar = partial(_progress_bar, program, name, stderr, progress)
             stops = Stops(received, insistence)
@@ -180,7 +181,8 @@ def _to_the_end(
             began = _now()
             carry = jax.block_until_ready(program.advance(state.carry))
             costs.append(_now() - began)
-            stops.insistence.lossless = ""
+            if stops.insistence:
+                stops.insistence.lossless = ""
             state = State(state.step + program.chunk_steps, carry, _tick(state.clock, costs))
             bar.update(program.chunk_steps)
             if time.monotonic() - saved_at >= checkpoint_seconds:
