@@ -125,8 +125,8 @@ class Choice:
         sizes = self.result.axes["step_size"]
         final = read_result(RUNS / f"{point.finals[0].hash}.json")
         self.chosen = sizes.index(final.choices["step_size"])
-        environment = point.fields["environment"]
-        if environment["name"] == "trace_conditioning":
+        environment = point.fields.get("environment", {})
+        if environment.get("name") == "trace_conditioning":
             task = TraceConditioning(environment["interval"])
             discount = point.fields["learner"]["discount"]
             self.constant = constant_msre(task, discount)
