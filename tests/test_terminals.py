@@ -130,7 +130,7 @@ def test_the_log_says_where_a_file_could_not_be_read(monkeypatch, capsys, tmp_pa
     def gone(options: object) -> int:
         raise OSError(5, "Input/output error", "/mnt/gone")
 
-    monkeypatch.setattr(cli, "_docs", gone)
+    monkeypatch.setitem(cli.COMMANDS, "docs", gone)
     assert main(["docs", "--log", str(tmp_path / "log")]) == 1
     assert capsys.readouterr().err.startswith("error: /mnt/gone: Input/output error; check that")
     assert "Traceback" in (tmp_path / "log").read_text()
