@@ -64,9 +64,8 @@ def test_every_point_of_the_inner_surface_is_the_loss_of_a_state():
 
 
 def test_a_problem_without_an_inner_surface_is_refused():
-    spec = resolve_run({**INNER, "problem": "influence_balancing"})
-    with pytest.raises(ValueError, match="no surface to draw"):
-        surfaces.build_inner(spec.fields, [], {})
+    with pytest.raises(ValueError, match="needs a loss of a state of two numbers, which problem"):
+        resolve_run({**INNER, "problem": "influence_balancing"})
 
 
 @pytest.mark.parametrize("ends", [{"low_1": 0}, {"low_1": -2, "high_1": -1}, {"high_1": 0}])

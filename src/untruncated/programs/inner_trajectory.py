@@ -132,12 +132,6 @@ def _advance(program: InnerTrajectory, carry: Carry) -> Carry:
 
 
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
-    """The program of a resolved spec; there is nothing to tune.
-
-    Raises:
-        ValueError: The problem never ends.
-    """
+    """The program of a resolved spec; there is nothing to tune."""
     (problem,) = build_parts(fields, ("problem",))
-    if problem.horizon is None:
-        raise ValueError(f"problem {fields['problem']['name']!r} never ends: give it a horizon")
     return InnerTrajectory(problem, problem.horizon, fields["seeds"])

@@ -99,15 +99,9 @@ def build_inner(fields: Mapping[str, Any], step_sizes: list[float], choices: dic
     """The program of a resolved spec; there is nothing to tune.
 
     Raises:
-        ValueError: The problem's loss is not one of a state in the plane, or a logarithmic axis
-            does not lie above 0.
+        ValueError: A logarithmic axis does not lie above 0.
     """
     (problem,) = build_parts(fields, ("problem",))
-    if not hasattr(problem, "state_loss"):
-        raise ValueError(
-            f"problem {fields['problem']['name']!r} has no surface to draw: its state is not a "
-            "point in the plane, with a loss of its own; use toy_regression"
-        )
     if fields["scale_1"] == "log" and not min(fields["low_1"], fields["high_1"]) > 0:
         raise ValueError(
             f"a logarithmic axis goes over numbers above 0: got low_1 {fields['low_1']} and high_1 "
