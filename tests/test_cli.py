@@ -1,13 +1,17 @@
 """The command line: what a user can get wrong ends in one message and a code that is not zero."""
 
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from untruncated import cli
 from untruncated.cli import main
 from untruncated.datasets import folders, penn_treebank
 from untruncated.experiments.spec import resolve_run
@@ -268,3 +272,22 @@ def test_show_refuses_what_it_cannot_show(command, arguments, message):
     assert (code, out) == (1, "")
     assert err.startswith("error: ") and message in err
     assert "Traceback" not in err
+
+
+def test_a_signal_in_a_finaliser_is_not_lost(command, monkeypatch):
+    """What is raised there, Python ignores."""
+    after = []
+
+    class Finalised:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def docs(options: object) -> int:
+        Finalised()  # gone at once
+        time.sleep(10)
+        after.append(True)
+        return 0
+
+    monkeypatch.setitem(cli.COMMANDS, "docs", docs)
+    code, _, err = command("docs")
+    assert (code, err, after) == (143, "error: stopped\n", [])

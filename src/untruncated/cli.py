@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import os
 import signal
 import sys
 import threading
@@ -11,12 +12,17 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Timer
+from types import FrameType
 
 from untruncated.basics.command_lines import EXPERIMENTS, default_results
 from untruncated.basics.errors import SuiteError
 from untruncated.basics.messages import Expendable, discard, fitted, keep_descriptors, tell
 from untruncated.commands.arguments import parser
 from untruncated.running.signals import Insistence, watched
+
+# Seconds after which a signal is sent again that came where nothing can be raised.
+AGAIN = 0.05
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,10 +46,10 @@ def _main(arguments: Sequence[str] | None) -> int:
             raise SuiteError(f"a module ended the process (sys.exit({error.code!r}))") from error
         finally:
             _write(text.getvalue())
-    except KeyboardInterrupt as stop:
+    except (KeyboardInterrupt, _Terminated) as stop:
         tell("error: stopped")
         _note(options.log, f"{options.name} stopped")
-        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+        return 128 + (signal.SIGTERM if isinstance(stop, _Terminated) else signal.SIGINT)
     except SuiteError as error:
         from untruncated.commands.advice import told
         from untruncated.experiments.finding import Runs
@@ -64,6 +70,23 @@ def _main(arguments: Sequence[str] | None) -> int:
     return code
 
 
+class _Terminated(BaseException):
+    """SIGTERM, as KeyboardInterrupt is SIGINT.
+
+    Not that one itself: where it comes up inside of `exec`, as in dataclasses, Python remembers it
+    and ends by SIGINT, whatever code the program returns.
+    """
+
+
+def _is_ignored(frame: FrameType | None) -> bool:
+    """Whether Python ignores what is raised here: in a finaliser, or as garbage is collected."""
+    while frame is not None:
+        if frame.f_code.co_name in ("__del__", "_xla_gc_callback"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _terminable() -> Iterator[None]:
     """SIGTERM ends a command as SIGINT does, with a message and a note in the log."""
@@ -71,8 +94,11 @@ def _terminable() -> Iterator[None]:
         yield  # Python lets only the main thread set handlers
         return
 
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt(number)
+    def stop(number: int, frame: FrameType | None) -> None:
+        if _is_ignored(frame):
+            Timer(AGAIN, os.kill, (os.getpid(), number)).start()
+        else:
+            raise _Terminated(number)
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
