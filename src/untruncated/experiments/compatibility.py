@@ -83,7 +83,7 @@ def _check_ends(problem: Mapping[str, Any], where: str) -> None:
 
 def check_credit(cell: Mapping[str, Any], credit: Mapping[str, Any], where: str) -> None:
     """Raises a CatalogueError unless the cell can be trained with this credit assignment."""
-    entry = _cell(cell)
+    entry = cell_entry(cell)
     if credit["name"] not in entry.credits:
         raise CatalogueError(
             where,
@@ -103,7 +103,7 @@ def _check_reference(
     cell: Mapping[str, Any] | None, credit: Mapping[str, Any] | None, where: str
 ) -> None:
     """The public code's gradient differs where the cell's entry says so, and under RTRL alone."""
-    reference = _cell(cell).reference if cell else None
+    reference = cell_entry(cell).reference if cell else None
     if cell is None or reference is None:
         differing = (name for name, entry in KINDS["cell"].items() if entry.reference is not None)
         problem = f"of the cells only these differ: {', '.join(differing)}"
@@ -223,5 +223,6 @@ def _check_truth(fields: Mapping[str, Any], horizon: int | None, where: str) -> 
         )
 
 
-def _cell(cell: Mapping[str, Any]) -> CellEntry:
+def cell_entry(cell: Mapping[str, Any]) -> CellEntry:
+    """The catalogue entry of a resolved cell."""
     return lookup("cell", cell["name"], "cell.name")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from untruncated.catalogue import CatalogueError, lookup
-from untruncated.catalogue.entry import CellEntry, shown
-from untruncated.experiments.compatibility import check_credit
+from untruncated.catalogue.entry import shown
+from untruncated.experiments.compatibility import cell_entry, check_credit
 
 LARGEST_WIDTH = 1_000_000
 
@@ -57,16 +57,12 @@ def flops(cell: Mapping[str, Any], credit: Mapping[str, Any], inputs: int) -> in
     whole_run = lookup("credit", credit["name"], "credit.name").longest_run is not None
     if whole_run and "truncation" not in credit:
         raise CatalogueError("credit.name", f"what {credit['name']!r} costs depends on the run")
-    return _entry(cell).declared("flops", cell, inputs, credit)
+    return cell_entry(cell).declared("flops", cell, inputs, credit)
 
 
 def parameters(cell: Mapping[str, Any], inputs: int) -> int:
     """Learned numbers of the recurrent layer."""
-    return _entry(cell).declared("parameters", cell, inputs)
-
-
-def _entry(cell: Mapping[str, Any]) -> CellEntry:
-    return lookup("cell", cell["name"], "cell.name")
+    return cell_entry(cell).declared("parameters", cell, inputs)
 
 
 def resolve_width(cell: Any, credit: Mapping[str, Any], inputs: int, where: str) -> dict[str, Any]:

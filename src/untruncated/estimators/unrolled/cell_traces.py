@@ -15,6 +15,7 @@ from untruncated.estimators.unrolled.protocol import (
     check_theta,
     ends,
     split_key,
+    start_anew,
     start_clock,
 )
 
@@ -67,7 +68,7 @@ class CellTraces:
         ended, _ = ends(clock, 1)
         fresh = problem.initial_state(split_key(key).start), cell.initial_traces()
         after = now._replace(cell=step.carry.state), step.carry.traces
-        after = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, after)
+        after = start_anew(ended, fresh, after)
         return gradient, Traced(advance(problem, clock, 1), *after)
 
     def inner_steps(self, problem: "Problem") -> int:

@@ -9,7 +9,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.estimators.unrolled.pairs import (
-    check_particles,
+    TruncatedStrategy,
     differences,
     finite_pairs,
     mirrored,
@@ -67,20 +67,14 @@ class _PerturbedByState:
 
 
 @dataclass(frozen=True)
-class ESSingle:
+class ESSingle(TruncatedStrategy):
     """PES with one perturbation per particle and inner problem, also called noise-reuse ES.
 
     ĝ = 1/(N σ²) Σ ε (L⁺ - L⁻), with new ε when an inner problem starts: unbiased for the same
     smoothed loss as ES over whole inner problems. The state's `accumulators` are the ε.
     """
 
-    particles: int
-    sigma: float
-    truncation: int
     fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
         check_theta(theta, self)
@@ -118,10 +112,6 @@ class ESSingle:
         accumulators, lost = jnp.where(ended, new, old), with_lost(state.lost, kept)
         after = Particles(clock, states.state, accumulators, previous, lost)
         return ravel_pytree(theta)[1](gradient), after
-
-    def inner_steps(self, problem: "Problem") -> int:
-        del problem
-        return self.truncation
 
     def _noise(self, theta: "Theta", keys: Keys) -> Float[Array, "pairs parameters"]:
         return perturbations(keys.noise, self.particles // 2, ravel_pytree(theta)[0], self.sigma)

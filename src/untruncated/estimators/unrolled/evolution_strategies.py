@@ -12,6 +12,7 @@ from jaxtyping import PRNGKeyArray
 
 from untruncated.estimators.unrolled.pairs import (
     Lost,
+    TruncatedStrategy,
     check_particles,
     differences,
     finite_pairs,
@@ -90,20 +91,14 @@ def start_shared(problem: "Problem", key: PRNGKeyArray) -> SharedState:
 
 
 @dataclass(frozen=True)
-class TruncatedES:
+class TruncatedES(TruncatedStrategy):
     """ES over unrolls of `truncation` steps, K, from one shared state; PES paper, Algorithm 1.
 
     Biased: how the state depends on θ is left out. A telescoped loss needs no other treatment than
     the last one, because the loss before the unroll is the same for all particles.
     """
 
-    particles: int
-    sigma: float
-    truncation: int
     fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> SharedState:
         check_theta(theta, self)
@@ -128,7 +123,3 @@ class TruncatedES:
         end, _ = unroll(problem, theta, state.state, *again)
         clock = advance(problem, state.clock, self.truncation)
         return unflatten(gradient), SharedState(clock, end, with_lost(state.lost, kept))
-
-    def inner_steps(self, problem: "Problem") -> int:
-        del problem
-        return self.truncation

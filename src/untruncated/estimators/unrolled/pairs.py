@@ -5,6 +5,7 @@ losses is not finite is left out of the mean, as a whole, and counted: the estim
 pairs that are left. If none is left, it is NaN.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -38,6 +39,27 @@ def check_particles(particles: int, sigma: float) -> None:
             f"sigma must be from {SMALLEST_SIGMA} to {LARGEST_SIGMA}, so that its square is a "
             f"float32: got {sigma}"
         )
+
+
+@dataclass(frozen=True)
+class TruncatedStrategy:
+    """What evolution strategies over truncated unrolls have in common.
+
+    `particles` is N, both halves of the pairs counted; `sigma` a standard deviation; `truncation`
+    K steps per unroll.
+    """
+
+    particles: int
+    sigma: float
+    truncation: int
+
+    def __post_init__(self) -> None:
+        check_particles(self.particles, self.sigma)
+
+    def inner_steps(self, problem: "Problem") -> int:
+        """Steps of the inner problem that a call takes."""
+        del problem
+        return self.truncation
 
 
 def perturbations(

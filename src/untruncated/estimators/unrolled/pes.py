@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
 from untruncated.estimators.unrolled.pairs import (
-    check_particles,
+    TruncatedStrategy,
     weighted,
 )
 from untruncated.estimators.unrolled.particles import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PES:
+class PES(TruncatedStrategy):
     """ĝ = 1/(N σ²) Σ ξ (L⁺ - L⁻) with ξ the sum of all perturbations of the inner problem so far.
 
     PES paper, Algorithm 2. Unbiased for the loss smoothed by independent perturbations of every
@@ -37,18 +37,9 @@ class PES:
     perturbation alone. A telescoped loss is weighted as ξ_t L_t - ξ_{t-1} L_{t-1}, so that the
     estimates of an inner problem add up to exactly ξ_U L_U. Never reset, ξ grows without bound,
     and with it the variance.
-
-    `particles` is N, both halves of the pairs counted; `sigma` a standard deviation; `truncation`
-    K steps per unroll.
     """
 
-    particles: int
-    sigma: float
-    truncation: int
     fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
         check_theta(theta, self)
@@ -67,7 +58,3 @@ class PES:
         if problem.unroll_loss == "telescoped":
             gradient -= weighted(state.accumulators, state.previous, self.sigma, kept)
         return ravel_pytree(theta)[1](gradient), after
-
-    def inner_steps(self, problem: "Problem") -> int:
-        del problem
-        return self.truncation

@@ -9,7 +9,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
 from untruncated.estimators.unrolled.pairs import (
-    check_particles,
+    TruncatedStrategy,
     weighted,
 )
 from untruncated.estimators.unrolled.particles import (
@@ -41,7 +41,7 @@ class ParticlesAndMean(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PESAnalytic:
+class PESAnalytic(TruncatedStrategy):
     """PES whose newest unroll is differentiated; PES paper, Section 4.2 and Algorithm 4.
 
     With p = ∂L_t/∂θ_t by backpropagation through the unroll from the state of the unperturbed
@@ -52,14 +52,11 @@ class PESAnalytic:
     * form B, ĝ = p + 1/(N σ²) Σ ξ_t Δ: p only reduces the variance.
     """
 
-    particles: int
-    sigma: float
-    truncation: int
     form: str = "A"
     fidelity: str = "exact"
 
     def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
+        super().__post_init__()
         if self.form not in FORMS:
             raise ValueError(f"form must be one of {FORMS}, not {self.form!r}")
 
@@ -100,7 +97,3 @@ class PESAnalytic:
         if problem.unroll_loss == "telescoped":
             gradient -= weighted(before.accumulators, before.previous, self.sigma, kept)
         return unflatten(gradient), ParticlesAndMean(particles, mean)
-
-    def inner_steps(self, problem: "Problem") -> int:
-        del problem
-        return self.truncation

@@ -166,20 +166,21 @@ def unroll(
         restarted, last = index >= left, index == left - 1
         before = jnp.where(restarted, parts.before, accumulate(parts.before, loss))
         after = jnp.where(restarted, accumulate(parts.after, loss), parts.after)
-        return (_start_anew(last, fresh, state), Parts(before, after)), None
+        return (start_anew(last, fresh, state), Parts(before, after)), None
 
     if in_whole_unrolls(problem, steps):
         # without masks: they double the time of cheap steps whose kernels are started one by one
         (state, before), _ = jax.lax.scan(whole_step, (state, zero), (clock.t + index, keys))
         if problem.horizon is not None:
-            state = _start_anew(left == steps, fresh, state)
+            state = start_anew(left == steps, fresh, state)
         return state, Parts(before, zero)
     times = jnp.where(index < left, clock.t + index, index - left)
     (state, parts), _ = jax.lax.scan(step, (state, Parts(zero, zero)), (index, times, keys))
     return state, parts
 
 
-def _start_anew(ended: Bool[Array, ""], fresh: "State", state: "State") -> "State":
+def start_anew(ended: Bool[Array, ""], fresh: "State", state: "State") -> "State":
+    """The state after a step: a fresh one where the inner problem has ended."""
     return jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, state)
 
 

@@ -18,6 +18,7 @@ from untruncated.estimators.unrolled.protocol import (
     join_state,
     split_key,
     split_state,
+    start_anew,
     start_clock,
 )
 
@@ -127,11 +128,7 @@ class UnrolledRTRL:
         fresh = problem.initial_state(keys.start)
         carried = Sensitivity(
             advance(problem, state.clock, 1),
-            jax.tree.map(
-                lambda new, old: jnp.where(ended, new, old),
-                fresh,
-                whole(*after),
-            ),
+            start_anew(ended, fresh, whole(*after)),
             jnp.where(ended, 0.0, h @ state.jacobian + f),
             jnp.where(ended, 0.0, gradient),
         )

@@ -18,6 +18,7 @@ from untruncated.estimators.unrolled.protocol import (
     check_theta,
     ends,
     split_key,
+    start_anew,
     start_clock,
 )
 from untruncated.estimators.unrolled.rtrl import check_flat, flat_state, flat_step
@@ -93,11 +94,7 @@ class UORO:
         fresh = problem.initial_state(keys.start)
         carried = RankOne(
             advance(problem, state.clock, 1),
-            jax.tree.map(
-                lambda new, old: jnp.where(ended, new, old),
-                fresh,
-                whole(after, data),
-            ),
+            start_anew(ended, fresh, whole(after, data)),
             jnp.where(ended, 0.0, rho_0 * propagated + rho_1 * signs),
             jnp.where(ended, 0.0, state.right / rho_0 + immediate / rho_1),
             jnp.where(ended, 0.0, gradient),
