@@ -11,6 +11,9 @@ compile_loops_whole()
 # Importing jax sets 1, which programs that tests start would inherit: with it the compiler warns
 # on stderr each time that it reads a kept program.
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+# Tests call make as a user does in a shell, also when make is what runs the tests.
+for variable in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CORES", "SCALE", "PYTHON"):
+    os.environ.pop(variable, None)
 
 
 @pytest.fixture(autouse=True)
