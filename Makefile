@@ -1,5 +1,5 @@
 # Needs Python 3.11–3.13, pip and make; everything else goes into .venv.
-#   make figure2               draw Figure 2 (SCALE=smoke|small|paper, CORES=all)
+#   make figure2               draw Figure 2 (SCALE=smoke|small|medium|paper, CORES=all)
 #   make test                  run every test
 #   make docs                  render docs/ from docs/templates and the tables
 #   make <target>              any other target of the Snakefile: rtu_figure2, rtu_figure2a, rtu, all
@@ -55,7 +55,7 @@ docs: $(READY)
 	$(BIN)/python -m snakemake docs --cores $(CORES)
 
 clean:
-	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf results/tables results/smoke results/checkpoints logs
+	rm -rf $(VENV) .snakemake figures/smoke figures/paper figures/small/*.pdf figures/medium/*.pdf results/tables results/smoke results/checkpoints logs
 
 # Anything else is a target of the Snakefile, also what make finds a file or a folder of that name for.
 .DEFAULT_GOAL := help

@@ -160,8 +160,10 @@ def parser() -> argparse.ArgumentParser:
             "--scale",
             default="small",
             help="smoke (few steps and seeds: shows in minutes that all works), small (the "
-            "default: shorter runs and fewer seeds than the papers', whose results are included) "
-            "or paper (the papers' lengths and numbers of seeds: many core-hours)",
+            "default: shorter runs and fewer seeds than the papers', whose results are included), "
+            "medium (the papers' lengths with few step sizes and seeds; as small where a figure "
+            "has no such numbers) or paper (the papers' lengths and numbers of seeds: many "
+            "core-hours)",
         )
     for command in (run, table, plot, docs):
         command.add_argument("--log", type=Path, help="a file to note start, end and errors in")

@@ -53,7 +53,8 @@ def _tell_broken(figures: Experiments, target: str) -> bool:
 
 
 def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool:
-    print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale})")
+    fallback = "" if panel.scale == figure.scale else f", as {panel.scale}"
+    print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale}{fallback})")
     lines = [
         (p.configuration, *run_states(p.runs, folder, runs, p.tuning, p.finals))
         for p in panel.points

@@ -25,7 +25,15 @@ from untruncated.experiments.configurations import (
     curve_points,
     gather,
 )
-from untruncated.experiments.figures import SCALES, Broken, Experiments, Figure, Panel, Point
+from untruncated.experiments.figures import (
+    FALLBACKS,
+    SCALES,
+    Broken,
+    Experiments,
+    Figure,
+    Panel,
+    Point,
+)
 from untruncated.experiments.reading import mapping, read_yaml, texts
 from untruncated.experiments.spec import SEEDS_PER_BLOCK, RunSpec, number_list, resolve_run
 from untruncated.experiments.texts import drawable, figure_text, filled, run_values
@@ -156,13 +164,13 @@ class _Expansion:
         tuned = sorted({point.configuration for point in points if point.tuning})
         for name in self.scale.ten_tuning_seeds:
             if name not in tuned:
-                where = f"scales.{self.scale_name}.ten_tuning_seeds"
+                where = f"scales.{self.scale.name}.ten_tuning_seeds"
                 raise CatalogueError(where, not_among(name, tuned, "configuration"))
 
     def _shown(self, panels: Mapping[str, Any]) -> list[str]:
         """The panels of this scale: all, unless it names some."""
         names = [str(name) for name in panels]
-        where = f"scales.{self.scale_name}.panels"
+        where = f"scales.{self.scale.name}.panels"
         for name in self.scale.panels or []:
             if name not in names:
                 raise CatalogueError(where, not_among(name, names, "panel"))
@@ -191,8 +199,10 @@ class _Expansion:
         """Every scale, checked whichever is asked for; empty ones where a file has no runs."""
         if "scales" not in self.raw:
             return {name: Scale(name) for name in SCALES}
-        raw = mapping(self.raw["scales"], "scales", SCALES, required=SCALES)
-        return {name: self._scale(name, raw[name]) for name in SCALES}
+        required = tuple(name for name in SCALES if name not in FALLBACKS)
+        raw = mapping(self.raw["scales"], "scales", SCALES, required)
+        own = {name: self._scale(name, raw[name]) for name in SCALES if name in raw}
+        return {name: own.get(name) or own[FALLBACKS[name]] for name in SCALES}
 
     def _scale(self, name: str, raw: Any) -> Scale:
         where = f"scales.{name}"
@@ -235,7 +245,7 @@ class _Expansion:
         raw = mapping(self.raw["panels"][name], where, _PANEL_KEYS, ("title", "plot"))
         plot = component("plot", raw["plot"], f"{where}.plot")
         entry = lookup("plot", plot["name"], f"{where}.plot.name")
-        points = self._points(raw, where, entry)
+        points, scale = self._points(raw, where, entry)
         if "x" in plot:
             _check_x(plot["x"], points, where)
         label, baselines = self._baseline(raw, f"{where}.baseline")
@@ -247,7 +257,7 @@ class _Expansion:
             for key, field in entry.fields.items()
             if field.drawn
         }
-        return Panel(name, title, plot, points, label, baselines)
+        return Panel(name, scale, title, plot, points, label, baselines)
 
     def _gathered(self, panels: list[Panel]) -> dict[str, Panel]:
         """The panels by name, with the runs that their points share."""
@@ -258,12 +268,15 @@ class _Expansion:
             for panel in panels
         }
 
-    def _points(self, raw: Mapping[str, Any], where: str, entry: PlotEntry) -> list[Point]:
+    def _points(
+        self, raw: Mapping[str, Any], where: str, entry: PlotEntry
+    ) -> tuple[list[Point], str]:
+        """The configurations of a panel, and the scale whose numbers they have."""
         if not entry.stages:
             for key in ("curves", "curves_of", "baseline"):
                 if key in raw:
                     raise CatalogueError(f"{where}.{key}", "a drawing has no runs")
-            return []
+            return [], self.scale.name
         if "curves_of" in raw:
             if "curves" in raw:
                 raise CatalogueError(f"{where}.curves_of", "stands beside curves: give one of them")
@@ -275,7 +288,7 @@ class _Expansion:
         for curve in curves:
             if not str(curve).isprintable():
                 raise CatalogueError(f"{where}.curves", f"{curve!a} cannot be printed")
-        return [
+        points = [
             point
             for curve, fields in curves.items()
             for point in curve_points(
@@ -285,12 +298,13 @@ class _Expansion:
                 setting,
             )
         ]
+        return points, self.scale.name
 
     def _setting(self, raw: Mapping[str, Any], stages: tuple[str, ...]) -> Setting:
         common = {**self.shared, **self.scale.run}
         return Setting(common, common, self.scale, self.seeds, stages).within(raw)
 
-    def _borrowed(self, raw: Any, where: str, stages: tuple[str, ...]) -> list[Point]:
+    def _borrowed(self, raw: Any, where: str, stages: tuple[str, ...]) -> tuple[list[Point], str]:
         """Configurations of another figure's panels at the same scale, each once."""
         raw = mapping(raw, where, _CURVES_OF_KEYS, required=("figure", "panels", "curves"))
         panels, wanted = (texts(raw[key], f"{where}.{key}") for key in ("panels", "curves"))
@@ -308,7 +322,8 @@ class _Expansion:
             if curve not in have:
                 raise CatalogueError(f"{where}.curves", not_among(curve, sorted(have), "curve"))
         once = {point.runs[0].hash: point for point in points if point.curve in wanted}
-        return [_relabelled(point, label, stages, f"{where}.label") for point in once.values()]
+        shown = [_relabelled(point, label, stages, f"{where}.label") for point in once.values()]
+        return shown, other.scale.name
 
     def _lent(self, panel: str, panels: Mapping[str, Any], where: str) -> list[Point]:
         """A panel's own configurations, for another figure to show."""

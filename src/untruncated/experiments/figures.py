@@ -9,7 +9,9 @@ from typing import Any
 from untruncated.basics.errors import SpecError
 from untruncated.experiments.spec import RunSpec
 
-SCALES = ("smoke", "small", "paper")
+SCALES = ("smoke", "small", "medium", "paper")
+# What a file need not have, and the scale whose numbers it takes then.
+FALLBACKS = {"medium": "small"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +41,14 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One panel: its points, the runs of its baseline, and how it is drawn."""
+    """One panel: its points, the runs of its baseline, and how it is drawn.
+
+    `scale` is the one whose numbers its runs have: not the one that was asked for, if the file that
+    they stand in does not have that.
+    """
 
     name: str
+    scale: str
     title: str
     plot: dict[str, Any]
     points: list[Point]
@@ -56,7 +63,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """One figure at one scale."""
+    """One figure at one scale, under which its tables and pictures lie."""
 
     name: str
     paper: str

@@ -25,7 +25,7 @@ def face(figure: Figure, panels: Collection[Panel], tables: dict[str, pd.DataFra
             lookup("plot", panel.plot["name"], "plot").marks_of(panel.plot) for panel in panels
         ]
         parts += [
-            _scale(panels, rows, figure.scale),
+            _scale(panels, rows),
             *dict.fromkeys(marks),
             _lost(rows, marks),
             _edges(rows),
@@ -41,7 +41,8 @@ def wrapped(text: str, width: int) -> list[str]:
     return [line.translate(_GIVEN_BACK) for line in lines]
 
 
-def _scale(panels: Iterable[Panel], rows: pd.DataFrame, scale: str) -> str:
+def _scale(panels: Collection[Panel], rows: pd.DataFrame) -> str:
+    scale = " and ".join(dict.fromkeys(panel.scale for panel in panels if panel.points))
     tuning, finals = (rows[rows["stage"] == stage] for stage in ("tuning", "final"))
     length = _length(panels)
     if rows["repeat"].notna().any():

@@ -28,7 +28,7 @@ from untruncated.results.result_files import Metric, Result, read_result
 KINDS = {
     "figure": "text",
     "panel": "text",
-    "scale": "text",
+    "scale": "text",  # whose numbers the runs have
     "fidelity": "text",
     "curve": "text",
     "label": "text",
@@ -107,7 +107,7 @@ def write_panel(figure: Figure, panel: Panel, runs: Path, output: Path) -> None:
     Raises:
         SuiteError: As `write_table`.
     """
-    name, scale = f"{figure.name}{panel.name}", figure.scale
+    name = f"{figure.name}{panel.name}"
     missing = missing_runs(panel, runs)
     if missing:
         listed = "\n  ".join(f"{run}.json  {text}" for run, text in missing.items())
@@ -115,7 +115,7 @@ def write_panel(figure: Figure, panel: Panel, runs: Path, output: Path) -> None:
             f"{name}: {len(missing)} of its {len(panel.runs)} runs are missing in {runs}:\n  "
             f"{listed}\nCompute them with: {_compute(figure, panel, runs, missing)}"
         )
-    common = {"figure": figure.name, "panel": panel.name, "scale": scale}
+    common = {"figure": figure.name, "panel": panel.name, "scale": panel.scale}
     with atomic_path(output) as path:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
