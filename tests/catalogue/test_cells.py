@@ -137,6 +137,8 @@ def _unrolled_step(cell, truncation):
         ({"name": "nonlinear_lru", "width": 8}, 12, "dense_rtrl", None, 208_480),
         ({"name": "block_diagonal", "width": 4}, 64, "dense_rtrl", None, 98_208),
         ({"name": "lru", "width": 14}, 12, 5, None, 14_476),
+        ({"name": "lru", "width": 14, "activation": "relu"}, 12, 5, None, 14_504),
+        ({"name": "lru", "width": 27, "activation": "tanh"}, 12, None, None, 14_904),
         ({"name": "lru", "width": 96, "outputs": 64}, 64, 4, None, 370_176),
         ({"name": "linear_rtu", "width": 45}, 12, 5, None, 40_230),
         ({"name": "nonlinear_rtu", "width": 45}, 12, 5, None, 41_580),
@@ -180,18 +182,20 @@ def test_rtrl_widths_at_15000_operations():
 
 
 @pytest.mark.parametrize(
-    ("name", "widths"),
+    ("cell", "widths"),
     [
-        ("gru", [22, 14, 7, 4, 3, 2, 1, 1, 1, 1, 1]),
-        ("lru", [30, 24, 14, 8, 5, 4, 3, 2, 2, 2, 1]),
+        ({"name": "gru"}, [22, 14, 7, 4, 3, 2, 1, 1, 1, 1, 1]),
+        ({"name": "lru"}, [30, 24, 14, 8, 5, 4, 3, 2, 2, 2, 1]),
+        ({"name": "lru", "activation": "relu"}, [30, 24, 14, 8, 5, 4, 3, 2, 2, 2, 1]),
     ],
+    ids=str,
 )
-def test_truncated_widths_at_15000_operations(name, widths):
+def test_truncated_widths_at_15000_operations(cell, widths):
     credits = [{"name": "truncated_bptt", "truncation": t} for t in TRUNCATIONS]
-    assert [_width({"name": name}, credit) for credit in credits] == widths
+    assert [_width(cell, credit) for credit in credits] == widths
     for credit, width in zip(credits, widths, strict=True):
-        used = flops(_resolve(name=name, width=width), credit, 12)
-        assert used <= 15_000 < flops(_resolve(name=name, width=width + 1), credit, 12)
+        used = flops(_resolve(**cell, width=width), credit, 12)
+        assert used <= 15_000 < flops(_resolve(**cell, width=width + 1), credit, 12)
 
 
 def test_a_truncated_gru_uses_what_integers_allow():

@@ -60,8 +60,10 @@ def _read_out(fields: Fields, d: int) -> int:
 
 
 def lru_flops(fields: Fields, d: int, credit: Fields) -> int:
-    """As the linear RTU, and the read-out."""
+    """As the linear RTU, and the read-out with the function on it, forward and back."""
     n, once = fields["width"], _read_out(fields, d)
+    if fields["activation"] != "identity":
+        once += 2 * _outputs(fields)
     if credit["name"] == "rtrl":
         return 19 * n * d + once + 52 * n
     parameters = lru_parameters(fields, d)
