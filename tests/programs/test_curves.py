@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from untruncated.programs import curves
-from untruncated.programs.curves import Timeline, final_metrics
+from untruncated.programs.curves import Timeline, curve_metrics
 
 COUNTS = [
     *range(1, 30),
@@ -126,9 +126,9 @@ def test_record_leaves_other_bins_alone(monkeypatch):
     assert (np.delete(after, range(20, 30), axis=1) == 7.0).all()
 
 
-def test_final_metrics_by_hand():
+def test_metrics_of_a_curve_by_hand():
     curve = np.arange(2 * 25, dtype=np.float32).reshape(2, 25)
-    metrics = final_metrics(curve, ("seed",))
+    metrics = curve_metrics("msre", curve, ("seed",))
     assert {name: metric.axes for name, metric in metrics.items()} == {
         "msre": ("seed",),
         "msre_last_tenth": ("seed",),
@@ -142,14 +142,14 @@ def test_final_metrics_by_hand():
 
 
 def test_last_tenth_of_a_short_curve_is_its_last_bin():
-    metrics = final_metrics(np.array([[5.0, 3.0, 1.0]]), ("seed",))
+    metrics = curve_metrics("msre", np.array([[5.0, 3.0, 1.0]]), ("seed",))
     np.testing.assert_array_equal(metrics["msre_last_tenth"].values, [1.0])
 
 
 def test_a_member_lost_half_way_has_no_average_but_keeps_its_curve():
     curve = np.ones((2, 20), np.float32)
     curve[1, 7:] = np.nan
-    metrics = final_metrics(curve, ("seed",))
+    metrics = curve_metrics("msre", curve, ("seed",))
     np.testing.assert_array_equal(metrics["msre"].values, [1.0, np.nan])
     np.testing.assert_array_equal(metrics["msre_last_tenth"].values, [1.0, np.nan])
     np.testing.assert_array_equal(metrics["msre_curve"].values[1, :7], np.ones(7))

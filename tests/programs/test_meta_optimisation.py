@@ -1,6 +1,7 @@
 """Meta-optimisation as a program: against a plain loop, in chunks, and with what is known."""
 
 import functools
+from dataclasses import fields
 
 import jax
 import jax.numpy as jnp
@@ -136,7 +137,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_bytes(monkeypatch, tmp_pat
 
 
 def vars_of(program):
-    return {name: getattr(program, name) for name in program.__dataclass_fields__}
+    return {field.name: getattr(program, field.name) for field in fields(program)}
 
 
 def test_a_diverged_member_is_recorded_and_disturbs_no_other():

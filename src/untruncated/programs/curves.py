@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Shaped
 
 from untruncated.results.metric import Metric
 
@@ -79,18 +79,21 @@ def _divisors(number: int) -> set[int]:
     return {*small, *(number // n for n in small)}
 
 
-def final_metrics(
-    curve: Float[np.ndarray, "*members bins"], member_axes: tuple[str, ...]
-) -> dict[str, Metric]:
-    """Mean squared return errors: over the run, over its last tenth, and the curve itself.
+def last_tenth(curve: Shaped[np.ndarray, "*members bins"]) -> Shaped[np.ndarray, "*members late"]:
+    """The bins of the last tenth of a run; the last bin if there are fewer than ten."""
+    return curve[..., -max(1, curve.shape[-1] // 10) :]
 
-    A member that diverged has NaN in all three from the bin in which it did.
+
+def curve_metrics(
+    name: str, curve: Float[np.ndarray, "*members bins"], member_axes: tuple[str, ...]
+) -> dict[str, Metric]:
+    """Averages of what `name` is, such as `msre`: over the run, its last tenth, and each bin.
+
+    A member that diverged has NaN in the first two, and in the curve from the bin in which it did.
     """
-    bins = curve.shape[-1]
-    last = max(1, bins // 10)
     wide = curve.astype(np.float64)
     return {
-        "msre": Metric(member_axes, wide.mean(axis=-1).astype(curve.dtype)),
-        "msre_last_tenth": Metric(member_axes, wide[..., -last:].mean(-1).astype(curve.dtype)),
-        "msre_curve": Metric((*member_axes, "curve_step"), curve),
+        name: Metric(member_axes, wide.mean(axis=-1).astype(curve.dtype)),
+        f"{name}_last_tenth": Metric(member_axes, last_tenth(wide).mean(-1).astype(curve.dtype)),
+        f"{name}_curve": Metric((*member_axes, "curve_step"), curve),
     }

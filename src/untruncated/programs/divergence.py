@@ -18,8 +18,14 @@ def first_divergence(
 ) -> Int[Array, "step_sizes seeds"]:
     """The first step whose value is not finite; `before` where there was one already."""
     broken = ~jnp.isfinite(values)
-    new = jnp.where(broken.any(axis=0), times[jnp.argmax(broken, axis=0)], NEVER)
-    return jnp.where(before == NEVER, new, before)
+    return first_time(before, broken.any(axis=0), times[jnp.argmax(broken, axis=0)])
+
+
+def first_time(
+    before: Int[Array, "*members"], broken: Bool[Array, "*members"], time: Int[Array, "*members"]
+) -> Int[Array, "*members"]:
+    """`time` where a member is broken; `before` where it was at another time already."""
+    return jnp.where((before == NEVER) & broken, time, before)
 
 
 def lost_metric(

@@ -17,14 +17,10 @@ from untruncated.estimators.unrolled.protocol import UnrollEstimator, full_unrol
 from untruncated.estimators.unrolled.staggered import Staggered
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, costs
-from untruncated.programs.compiling import IN_PLACE, QUICK_COMPILE
-from untruncated.programs.curves import Timeline
-from untruncated.programs.divergence import (
-    NEVER,
-    divergence_records,
-    lost_bins,
-    lost_metric,
-)
+from untruncated.programs.compiling import IN_PLACE
+from untruncated.programs.curves import Timeline, last_tenth
+from untruncated.programs.divergence import NEVER, first_time, lost_metric
+from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
 from untruncated.results.metric import Metric
 
 # Inner steps of one particle that take as long as a step of online prediction, about.
@@ -54,15 +50,22 @@ class Carry(NamedTuple):
     losses: Float[Array, "step_sizes seeds bins"]
     thetas: Float[Array, "step_sizes seeds bins parameters"] | None
 
+    @property
+    def diverged_at(self) -> Int[Array, "step_sizes seeds"]:
+        """Of every member."""
+        return self.members.diverged_at
 
-@dataclass(frozen=True, eq=False)
-class MetaOptimisation:
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MetaOptimisation(StepSizesAndSeeds):
     """A `programs.protocol.Program`: one estimate and one update of θ in every iteration.
 
     At the end of every bin of the curve the unperturbed θ is evaluated on whole inner problems.
     Recording changes no number of the learning. `operations` is what an iteration costs by the
     estimator's catalogue entry.
     """
+
+    reason = "the outer parameters or their loss are not finite"
 
     problem: Problem
     estimator: UnrollEstimator
@@ -71,25 +74,12 @@ class MetaOptimisation:
     particles: int
     evaluation_steps: int | None
     evaluations: int
-    step_sizes: list[float]
-    seeds: list[int]
-    total_steps: int
-    choices: dict[str, Any]
     unit: str = "iterations"
-
-    @property
-    def members(self) -> int:
-        return len(self.step_sizes) * len(self.seeds)
 
     @cached_property
     def timeline(self) -> Timeline:
-        """Bins and chunks."""
         work = self.particles * self.estimator.inner_steps(self.problem)
         return Timeline(self.total_steps, self.members * -(-work // PARTICLE_STEPS))
-
-    @property
-    def chunk_steps(self) -> int:
-        return self.timeline.chunk_steps
 
     @cached_property
     def parameters(self) -> int:
@@ -108,18 +98,15 @@ class MetaOptimisation:
 
     @property
     def axes(self) -> dict[str, list]:
-        ends = self.timeline.bin_ends
-        axes = {"step_size": self.step_sizes, "seed": self.seeds, "curve_step": ends}
+        axes = super().axes
         if stride := self.trajectory_stride:
-            axes["trajectory_step"] = ends[stride - 1 :: stride]
+            axes["trajectory_step"] = self.timeline.bin_ends[stride - 1 :: stride]
             axes["parameter"] = list(range(self.parameters))
         return axes
 
-    def init(self) -> Carry:
-        return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
-
-    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
-    def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
+    def first_carry(
+        self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " step_sizes"]
+    ) -> Carry:
         keys = jax.vmap(jax.random.key)(seeds)
 
         def member(key: PRNGKeyArray) -> Member:
@@ -129,54 +116,41 @@ class MetaOptimisation:
                 theta, self.optimiser.init(theta), estimator, jnp.asarray(NEVER, jnp.int32)
             )
 
-        members = jax.vmap(member)(keys)
-        shape = (len(self.step_sizes), len(self.seeds), self.timeline.bins)
+        members, losses = jax.vmap(member)(keys), self.no_curve()
         recorded = self.trajectory_stride is not None
         return Carry(
             iteration=jnp.zeros((), jnp.int32),
             keys=keys,
             step_sizes=step_sizes,
-            members=jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (shape[0], *leaf.shape)), members
-            ),
+            members=self.at_every_step_size(members),
             initial_loss=jax.vmap(partial(_evaluate, self, 0))(keys, members.theta),
-            losses=jnp.zeros(shape),
-            thetas=jnp.zeros((*shape, self.parameters)) if recorded else None,
+            losses=losses,
+            thetas=jnp.zeros((*losses.shape, self.parameters)) if recorded else None,
         )
 
     def advance(self, carry: Carry) -> Carry:
         return _advance(self, carry)
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
-        members = ("step_size", "seed")
-        lost = lost_bins(np.asarray(carry.members.diverged_at), self.timeline.bin_ends)
-        curve = np.where(lost, np.nan, np.asarray(carry.losses))
-        last = max(1, self.timeline.bins // 10)
+        curve = self.known(carry, np.asarray(carry.losses))
         metrics = {
             "initial_loss": Metric(("seed",), np.asarray(carry.initial_loss)),
-            "loss": Metric(members, curve[..., -1]),
-            "loss_last_tenth": Metric(members, curve[..., -last:].mean(axis=-1)),
-            "loss_curve": Metric((*members, "curve_step"), curve),
+            "loss": Metric(MEMBER_AXES, curve[..., -1]),
+            "loss_last_tenth": Metric(MEMBER_AXES, last_tenth(curve).mean(axis=-1)),
+            "loss_curve": Metric((*MEMBER_AXES, "curve_step"), curve),
             "inner_steps_per_iteration": Metric(
                 (), np.asarray(self.estimator.inner_steps(self.problem))
             ),
             "particles": Metric((), np.asarray(self.particles)),
             "operations_per_iteration": Metric((), np.asarray(self.operations, float)),
         }
-        diverged = np.asarray(carry.members.diverged_at) != NEVER
+        diverged = np.asarray(carry.diverged_at) != NEVER
         pairs = lost_pairs(carry.members.estimator, members=2)
-        metrics |= lost_metric(members, pairs, diverged)
+        metrics |= lost_metric(MEMBER_AXES, pairs, diverged)
         if stride := self.trajectory_stride:
-            thetas = np.where(lost[..., None], np.nan, np.asarray(carry.thetas))
-            metrics["theta"] = Metric(
-                (*members, "trajectory_step", "parameter"), thetas[..., stride - 1 :: stride, :]
-            )
+            thetas = self.known(carry, np.asarray(carry.thetas))[..., stride - 1 :: stride, :]
+            metrics["theta"] = Metric((*MEMBER_AXES, "trajectory_step", "parameter"), thetas)
         return metrics
-
-    def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        reason = "the outer parameters or their loss are not finite"
-        diverged_at = np.asarray(carry.members.diverged_at)
-        return divergence_records(diverged_at, self.step_sizes, self.seeds, reason)
 
 
 def _stream(key: PRNGKeyArray, use: str) -> PRNGKeyArray:
@@ -208,11 +182,7 @@ def _iterate(
     direction, optimiser = program.optimiser.update(gradient, member.optimiser, member.theta)
     theta = jax.tree.map(lambda p, d: p - step_size * d, member.theta, direction)
     finite = jnp.isfinite(ravel_pytree(theta)[0]).all()
-    return Member(theta, optimiser, estimator, _first(member.diverged_at, ~finite, iteration))
-
-
-def _first(diverged_at: Array, broken: Array, iteration: Array) -> Int[Array, ""]:
-    return jnp.where((diverged_at < 0) & broken, iteration, diverged_at)
+    return Member(theta, optimiser, estimator, first_time(member.diverged_at, ~finite, iteration))
 
 
 @partial(jax.jit, static_argnums=0, donate_argnums=1, compiler_options=IN_PLACE)
@@ -233,7 +203,7 @@ def _advance(program: MetaOptimisation, carry: Carry) -> Carry:
             )
             end = start + bin_steps
             loss = _evaluate(program, end, key, member.theta)
-            diverged_at = _first(member.diverged_at, ~jnp.isfinite(loss), end - 1)
+            diverged_at = first_time(member.diverged_at, ~jnp.isfinite(loss), end - 1)
             theta = ravel_pytree(member.theta)[0]
             return member._replace(diverged_at=diverged_at), (loss, theta)
 

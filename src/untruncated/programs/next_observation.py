@@ -14,15 +14,12 @@ from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
 from untruncated.programs.building import build_cell, build_environment
-from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
-from untruncated.programs.curves import CURVE_POINTS, Timeline
-from untruncated.programs.divergence import (
-    NEVER,
-    divergence_records,
-    first_divergence,
-    lost_bins,
-)
+from untruncated.programs.compiling import ONLINE_LEARNING
+from untruncated.programs.curves import CURVE_POINTS, Timeline, last_tenth
+from untruncated.programs.divergence import first_divergence
 from untruncated.programs.eigenvalues import complex_eigenvalues
+from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
+from untruncated.programs.streams import keys_for
 from untruncated.results.metric import Metric
 
 STEPS_PER_BIN = 100
@@ -41,21 +38,14 @@ class Carry(NamedTuple):
     diverged_at: Int[Array, "step_sizes seeds"]
 
 
-@dataclass(frozen=True, eq=False)
-class NextObservation:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NextObservation(StepSizesAndSeeds):
     """A `programs.protocol.Program`: every step size meets the same stream of each seed."""
+
+    reason = "the cross-entropy is not finite"
 
     environment: Any
     predictor: NextObservationPredictor
-    step_sizes: list[float]
-    seeds: list[int]
-    total_steps: int
-    choices: dict[str, Any]
-    unit: str = "steps"
-
-    @property
-    def members(self) -> int:
-        return len(self.step_sizes) * len(self.seeds)
 
     @property
     def timeline(self) -> Timeline:
@@ -63,75 +53,45 @@ class NextObservation:
         most_bins = min(CURVE_POINTS, max(10, self.total_steps // STEPS_PER_BIN))
         return Timeline(self.total_steps, self.members, most_bins, splits_bins=True)
 
-    @property
-    def chunk_steps(self) -> int:
-        return self.timeline.chunk_steps
-
-    @property
-    def axes(self) -> dict[str, list]:
-        return {
-            "step_size": self.step_sizes,
-            "seed": self.seeds,
-            "curve_step": self.timeline.bin_ends,
-        }
-
-    def init(self) -> Carry:
-        # Seeds and step sizes are arguments, so that other seeds need no other compilation.
-        return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
-
-    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
-    def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
-        keys = jax.vmap(jax.random.key)(seeds)
-        stream_keys, learner_keys = (
-            jax.vmap(partial(jax.random.fold_in, data=data))(keys) for data in (0, 1)
-        )
-        streams, first = jax.vmap(self.environment.reset)(stream_keys)
-        learners = jax.vmap(self.predictor.init)(learner_keys)
-        shape = (len(self.step_sizes), len(self.seeds))
-        zeros = jnp.zeros((*shape, self.timeline.bins))
+    def first_carry(
+        self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " step_sizes"]
+    ) -> Carry:
+        streams, first = jax.vmap(self.environment.reset)(keys_for(0, seeds))
+        learners = jax.vmap(self.predictor.init)(keys_for(1, seeds))
         return Carry(
             step=jnp.zeros((), jnp.int32),
             step_sizes=step_sizes,
             streams=streams,
             observations=first.observation,
-            learners=jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (shape[0], *leaf.shape)), learners
-            ),
-            sums={name: zeros for name in QUANTITIES},
-            diverged_at=jnp.full(shape, NEVER, jnp.int32),
+            learners=self.at_every_step_size(learners),
+            sums=dict.fromkeys(QUANTITIES, self.no_curve()),
+            diverged_at=self.none_diverged(),
         )
 
     def advance(self, carry: Carry) -> Carry:
         return _advance(self, carry)
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
-        sums = {name: np.asarray(value, np.float64) for name, value in carry.sums.items()}
-        lost = lost_bins(np.asarray(carry.diverged_at), self.timeline.bin_ends)
-        sums = {name: np.where(lost, np.nan, value) for name, value in sums.items()}
-        steps, axes = self.timeline.bin_steps, ("step_size", "seed")
-        last = max(1, self.timeline.bins // 10)
+        sums = {
+            name: self.known(carry, np.asarray(value, np.float64))
+            for name, value in carry.sums.items()
+        }
+        steps = self.timeline.bin_steps
         loss, eigenvalues = sums["cross_entropy"] / steps, sums["complex_eigenvalues"] / steps
         correct, visits = sums["correct_in_memory_state"], sums["memory_state"]
-        late = correct[..., -last:].sum(-1), visits[..., -last:].sum(-1)
         whole_run = {
             "cross_entropy": loss.mean(-1),
-            "accuracy_last_tenth": _share(*late),
-            "complex_eigenvalues_last_tenth": eigenvalues[..., -last:].mean(-1),
+            "accuracy_last_tenth": _share(last_tenth(correct).sum(-1), last_tenth(visits).sum(-1)),
+            "complex_eigenvalues_last_tenth": last_tenth(eigenvalues).mean(-1),
         }
         curves = {
             "accuracy_curve": _share(correct, visits),
             "complex_eigenvalues_curve": eigenvalues,
         }
         return {
-            name: Metric((*axes, "curve_step")[: values.ndim], values.astype(np.float32))
+            name: Metric((*MEMBER_AXES, "curve_step")[: values.ndim], values.astype(np.float32))
             for name, values in (whole_run | curves).items()
         }
-
-    def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        reason = "the cross-entropy is not finite"
-        return divergence_records(
-            np.asarray(carry.diverged_at), self.step_sizes, self.seeds, reason
-        )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -186,5 +146,10 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
     cell, gradient = build_cell(fields, environment)
     predictor = NextObservationPredictor(cell, gradient, STATES, fields["optimiser"])
     return NextObservation(
-        environment, predictor, step_sizes, fields["seeds"], fields["steps"], choices
+        environment=environment,
+        predictor=predictor,
+        step_sizes=step_sizes,
+        seeds=fields["seeds"],
+        total_steps=fields["steps"],
+        choices=choices,
     )

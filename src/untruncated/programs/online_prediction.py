@@ -15,16 +15,12 @@ from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.td_predictor import TDPredictor
 from untruncated.environments.returns import discounted_returns
 from untruncated.programs.building import build_environment
-from untruncated.programs.compiling import ONLINE_LEARNING, QUICK_COMPILE
-from untruncated.programs.curves import Timeline, final_metrics
-from untruncated.programs.divergence import (
-    NEVER,
-    divergence_records,
-    first_divergence,
-    lost_bins,
-)
+from untruncated.programs.compiling import ONLINE_LEARNING
+from untruncated.programs.curves import Timeline, curve_metrics
+from untruncated.programs.divergence import first_divergence
 from untruncated.programs.lanes import build_filled
-from untruncated.programs.streams import start_streams, stream_with_returns
+from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
+from untruncated.programs.streams import keys_for, start_streams, stream_with_returns
 from untruncated.results.metric import Metric
 
 CACHE_BYTES = 256 * 1024
@@ -48,63 +44,35 @@ class Carry(NamedTuple):
     diverged_at: Int[Array, "step_sizes seeds"]
 
 
-@dataclass(frozen=True, eq=False)
-class OnlinePrediction:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OnlinePrediction(StepSizesAndSeeds):
     """A `programs.protocol.Program`: every step size meets the same stream of each seed.
 
     `start` makes a learner's first state from a key.
     """
 
+    reason = "the squared return error is not finite"
+
     environment: Any
     predictor: Predictor
     start: Callable[[PRNGKeyArray], Any]
-    step_sizes: list[float]
-    seeds: list[int]
-    total_steps: int
-    choices: dict[str, Any]
-    unit: str = "steps"
-
-    @property
-    def members(self) -> int:
-        return len(self.step_sizes) * len(self.seeds)
 
     @property
     def timeline(self) -> Timeline:
-        """Bins and chunks."""
         return Timeline(self.total_steps, self.members, splits_bins=True)
 
-    @property
-    def chunk_steps(self) -> int:
-        return self.timeline.chunk_steps
-
-    @property
-    def axes(self) -> dict[str, list]:
-        return {
-            "step_size": self.step_sizes,
-            "seed": self.seeds,
-            "curve_step": self.timeline.bin_ends,
-        }
-
-    def init(self) -> Carry:
-        # Seeds and step sizes are arguments, so that other seeds need no other compilation.
-        return self._init(jnp.asarray(self.seeds), jnp.asarray(self.step_sizes, float))
-
-    @partial(jax.jit, static_argnums=0, compiler_options=QUICK_COMPILE)
-    def _init(self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " sizes"]) -> Carry:
-        keys = jax.vmap(jax.random.key)(seeds)
-        learner_keys = jax.vmap(partial(jax.random.fold_in, data=1))(keys)
-        learners = jax.vmap(self.start)(learner_keys)
-        shape = (len(self.step_sizes), len(self.seeds))
+    def first_carry(
+        self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " step_sizes"]
+    ) -> Carry:
+        learners = jax.vmap(self.start)(keys_for(1, seeds))
         return Carry(
             step=jnp.zeros((), jnp.int32),
+            step_sizes=step_sizes,
             streams=start_streams(self.environment, seeds),
             recent=self._no_past(),
-            step_sizes=step_sizes,
-            learners=jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (shape[0], *leaf.shape)), learners
-            ),
-            squared_error=jnp.zeros((*shape, self.timeline.bins)),
-            diverged_at=jnp.full(shape, NEVER, jnp.int32),
+            learners=self.at_every_step_size(learners),
+            squared_error=self.no_curve(),
+            diverged_at=self.none_diverged(),
         )
 
     def advance(self, carry: Carry) -> Carry:
@@ -112,14 +80,7 @@ class OnlinePrediction:
 
     def metrics(self, carry: Carry) -> dict[str, Metric]:
         curve = np.asarray(carry.squared_error) / self.timeline.bin_steps
-        lost = lost_bins(np.asarray(carry.diverged_at), self.timeline.bin_ends)
-        return final_metrics(np.where(lost, np.nan, curve), ("step_size", "seed"))
-
-    def diverged(self, carry: Carry) -> list[dict[str, Any]]:
-        reason = "the squared return error is not finite"
-        return divergence_records(
-            np.asarray(carry.diverged_at), self.step_sizes, self.seeds, reason
-        )
+        return curve_metrics("msre", self.known(carry, curve), MEMBER_AXES)
 
     def _no_past(self) -> tuple:
         if isinstance(self.predictor, TDPredictor):
@@ -217,5 +178,11 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
     environment = build_environment(fields)
     predictor, start = build_filled(fields, environment)
     return OnlinePrediction(
-        environment, predictor, start, step_sizes, fields["seeds"], fields["steps"], choices
+        environment=environment,
+        predictor=predictor,
+        start=start,
+        step_sizes=step_sizes,
+        seeds=fields["seeds"],
+        total_steps=fields["steps"],
+        choices=choices,
     )

@@ -19,7 +19,7 @@ from untruncated.environments.trace_conditioning_optimal import (
     optimal_values,
 )
 from untruncated.programs.building import build_environment
-from untruncated.programs.curves import Timeline, final_metrics
+from untruncated.programs.curves import Timeline, curve_metrics
 from untruncated.programs.streams import start_streams, stream_with_returns
 from untruncated.results.metric import Metric
 
@@ -85,7 +85,7 @@ class OptimalPrediction:
     def metrics(self, carry: Carry) -> dict[str, Metric]:
         curve = np.asarray(carry.squared_error) / self.timeline.bin_steps
         exact = {"msre_exact": optimal_msre, "msre_memoryless": memoryless_msre}
-        return final_metrics(curve, ("seed",)) | {
+        return curve_metrics("msre", curve, ("seed",)) | {
             name: Metric((), np.asarray(error(self.environment, self.discount)))
             for name, error in exact.items()
         }

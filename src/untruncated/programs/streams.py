@@ -50,10 +50,14 @@ class Stepwise:
         return after, jax.tree.map(lambda *parts: jnp.concatenate(parts), shown, coming)
 
 
+def keys_for(use: int, seeds: Int[Array, " seeds"]) -> PRNGKeyArray:
+    """Each seed's key for one use of several, which are numbered from 0."""
+    return jax.vmap(partial(jax.random.fold_in, data=use))(jax.vmap(jax.random.key)(seeds))
+
+
 def start_streams(environment: Any, seeds: Int[Array, " seeds"]) -> Any:
     """Each seed's stream before step 0. A stream depends on its own seed alone."""
-    keys = jax.vmap(jax.random.key)(seeds)
-    return jax.vmap(environment.start)(jax.vmap(partial(jax.random.fold_in, data=0))(keys))
+    return jax.vmap(environment.start)(keys_for(0, seeds))
 
 
 def stream_with_returns(
