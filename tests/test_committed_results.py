@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from untruncated.catalogue import lookup
+from untruncated.catalogue.objective import Objective
 from untruncated.experiments.expansion import load_figures
 from untruncated.experiments.spec import SEEDS_PER_BLOCK, resolve_run
 from untruncated.results.result_files import read_result
@@ -135,7 +136,7 @@ def test_the_bridge_takes_the_best_of_what_its_companions_tried():
 
 def test_dense_rtrl_takes_the_step_size_of_the_same_gradient():
     points = {point.curve: point for point in FIGURES["bridge_figure1"].panels["a"].points}
-    chosen = choose_step_size(read(points["traces"].tuning), "loss")["step_size"]
+    chosen = choose_step_size(read(points["traces"].tuning), Objective("loss"))["step_size"]
     assert [run.fields["step_sizes"] for run in points["rtrl"].finals] == [[chosen]]
 
 

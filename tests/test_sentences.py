@@ -120,7 +120,7 @@ class Choice:
     def __init__(self, point):
         self.result = read_result(RUNS / f"{point.tuning.hash}.json")
         objective = lookup("program", point.fields["program"], "program").objective
-        self.scores = self.result.metrics[objective].values.astype(float)
+        self.scores = self.result.metrics[objective.name].values.astype(float)
         self.means = self.scores.mean(axis=1)
         sizes = self.result.axes["step_size"]
         final = read_result(RUNS / f"{point.finals[0].hash}.json")

@@ -3,21 +3,24 @@
 import numpy as np
 import pytest
 
+from untruncated.basics.errors import ResultError
+from untruncated.catalogue.objective import Objective
 from untruncated.results.metric import Metric
 from untruncated.results.result_files import Result
-from untruncated.running.tuning import choose_step_size, is_close
+from untruncated.running.tuning import choose_step_size, contradiction, is_close
 
 NAN, INF = np.nan, np.inf
+LOWEST, HIGHEST = Objective("msre"), Objective("return", "max")
 
 
-def _choose(scores, sizes):
-    return choose_step_size(_result(scores, sizes))
+def _choose(scores, sizes, objective=LOWEST):
+    return choose_step_size(_result(scores, sizes, objective.name), objective)
 
 
-def _result(scores, sizes):
+def _result(scores, sizes, name="msre"):
     values = np.asarray(scores, np.float32)
     axes = {"step_size": list(sizes), "seed": list(range(values.shape[1]))}
-    metrics = {"msre": Metric(("step_size", "seed"), values)}
+    metrics = {name: Metric(("step_size", "seed"), values)}
     return Result({}, axes, metrics, {}, [], {}, {})
 
 
@@ -95,4 +98,41 @@ def test_means_are_taken_in_float64():
     ],
 )
 def test_two_step_sizes_are_close_within_five_per_cent_of_the_best(scores, close):
-    assert is_close(_result(scores, [10.0**-power for power in range(len(scores))])) == close
+    sizes = [10.0**-power for power in range(len(scores))]
+    assert is_close(_result(scores, sizes), LOWEST) == close
+    # the other way round they are as close
+    upside_down = [[-score for score in seeds] for seeds in scores]
+    assert is_close(_result(upside_down, sizes, "return"), HIGHEST) == close
+
+
+def test_highest_mean_wins_where_higher_is_better():
+    # 1e-3 has the highest mean; 1e-2 has the best single seed and the highest median.
+    scores = [[1, 1, 1], [9, 9, -9], [4, 4, 4], [3, 3, 3]]
+    chosen = _choose(scores, [1e-1, 1e-2, 1e-3, 1e-4], HIGHEST)
+    assert chosen == {"step_size": 1e-3, "at_edge": False, "all_diverged": False}
+    below_zero = [[-200.0], [-20.0], [-150.0]]
+    assert _choose(below_zero, [1e-1, 1e-2, 1e-3], HIGHEST)["step_size"] == 1e-2
+
+
+@pytest.mark.parametrize("objective", [LOWEST, HIGHEST])
+@pytest.mark.parametrize("lost", [NAN, INF, -INF])
+def test_a_diverged_seed_loses_whichever_way_is_better(objective, lost):
+    best = 0.1 if objective is LOWEST else 9.0
+    scores = [[best, lost, best], [0.5, 0.5, 0.5], [lost, lost, lost]]
+    chosen = _choose(scores, [1e-2, 1e-3, 1e-4], objective)
+    assert chosen == {"step_size": 1e-3, "at_edge": False, "all_diverged": False}
+    chosen = _choose([[best, lost], [lost, best]], [1e-2, 1e-3], objective)
+    assert chosen == {"step_size": 1e-3, "at_edge": True, "all_diverged": True}
+    assert not is_close(_result(scores[:2], [1e-2, 1e-3], objective.name), objective)
+
+
+def test_a_final_run_contradicts_a_tuning_run_that_gives_another_step_size():
+    tuning = _result([[1.0], [2.0]], [1e-1, 1e-2], "return")
+    for made, wrong in ((1e-1, True), (1e-2, False)):
+        final = Result({}, {}, {}, {"step_size": made}, [], {}, {})
+        assert (contradiction(final, tuning, HIGHEST) is not None) == wrong
+
+
+def test_a_tuning_result_without_the_objective_is_refused():
+    with pytest.raises(ResultError, match="has no return by step size and seed"):
+        choose_step_size(_result([[1.0]], [1e-1]), HIGHEST)

@@ -95,6 +95,39 @@ def test_a_seed_far_from_all_others_is_no_mean():
     assert not Sample((1.0, 2.0, 10.0)).outlying
 
 
+def test_a_sample_of_which_higher_is_better_is_judged_the_other_way():
+    low, high = (Sample(sample.values, x=4, better="max") for sample in (LOW, HIGH))
+    assert (str(compare(high, low)), compare(high, low).p) == ("ahead of", 0.00026)
+    assert str(compare(low, high)) == "behind"
+    assert (best([low, high]), worst([low, high])) == (high, low)
+    assert (best([LOW, HIGH]), worst([LOW, HIGH])) == (LOW, HIGH)
+    with pytest.raises(ValueError, match="cannot be compared"):
+        compare(low, HIGH)
+
+
+@pytest.mark.parametrize("better", ["min", "max"])
+@pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])
+def test_a_diverged_seed_is_worst_whichever_way_is_better(better, lost):
+    sign = 1 if better == "min" else -1
+    sound, broken = (
+        Sample(tuple(sign * value for value in values), better=better)
+        for values in ((0.3, 0.31, 0.32, 0.33, 0.34), (0.35, 0.36, 0.37, 0.38, lost))
+    )
+    comparison = compare(broken, sound)
+    assert comparison.p == pytest.approx(2 / 252, rel=0.02)
+    assert (comparison.verdict, compare(sound, broken).verdict) == ("behind", "ahead")
+    lucky = Sample((sign * 0.1, lost), better=better)
+    assert best([lucky, sound]) is sound and worst([lucky, sound]) is lucky
+    assert str(lucky) == f"{'' if sign > 0 else '-'}0.100 (1 of 2 diverged)"
+
+
+def test_a_seed_far_below_all_others_is_told_where_higher_is_better():
+    exploded = Sample((21.0, 22.0, 23.0, 24.0, -1e8), better="max")
+    assert str(exploded) == "median 22.0, lowest -100,000,000"
+    assert compare(Sample((10.0, 11.0, 12.0, 13.0, 14.0), better="max"), exploded).p > 0.05
+    assert not Sample((1.0, 2.0, 1e8), better="max").outlying
+
+
 def test_words_follow_the_number_that_is_printed():
     assert Comparison(LOW, HIGH, 0.05, -1).verdict == "level"
     assert Comparison(LOW, HIGH, 0.049, -1).verdict == "ahead"

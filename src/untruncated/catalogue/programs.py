@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from untruncated.catalogue.entry import Entry, Field
 from untruncated.catalogue.estimators import SIGMA
+from untruncated.catalogue.objective import Direction, Objective
 from untruncated.catalogue.traits import (
     EIGENVALUES,
     IMMEDIATE,
@@ -26,11 +27,14 @@ _STEPS = Field(
 )
 
 
+MSRE = Objective("msre")
+
+
 @dataclass(frozen=True)
 class ProgramEntry(Entry):
     """A program; `components` are the kinds of component it takes.
 
-    A tuned program has step sizes, of which the one with the lowest mean `objective` is best; with
+    A tuned program has step sizes, of which the one with the best mean `objective` is taken; with
     `tuning_optional` a curve that gives its step sizes is not tuned. One that measures several
     things side by side takes a list of them, called `members`, each with the components
     `member_parts`. One that measures time wants `all_cores` for itself; one that compares times
@@ -43,7 +47,7 @@ class ProgramEntry(Entry):
     components: tuple[str, ...] = ()
     tuned: bool = True
     tuning_optional: bool = False
-    objective: str = "msre"
+    objective: Objective = MSRE
     members: str = ""
     member_parts: tuple[str, ...] = ()
     all_cores: bool = False
@@ -106,7 +110,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         },
         components=("environment", "cell", "credit"),
         tuning_optional=True,
-        objective="cross_entropy",
+        objective=Objective("cross_entropy"),
         needs={"environment": SYMBOLS, "cell": EIGENVALUES},
     ),
     "update_timing": ProgramEntry(
@@ -207,7 +211,7 @@ PROGRAMS: dict[str, ProgramEntry] = {
         },
         components=("problem", "estimator", "optimiser"),
         tuning_optional=True,
-        objective="loss",
+        objective=Objective("loss"),
         counts="updates",
     ),
     "estimator_variance": ProgramEntry(
@@ -226,3 +230,9 @@ PROGRAMS: dict[str, ProgramEntry] = {
         tuned=False,
     ),
 }
+
+
+def better(metric: str) -> Direction:
+    """Which way a metric is better: that of the objective that it is; of all else, lower."""
+    objectives = [entry.objective for entry in PROGRAMS.values() if entry.tuned]
+    return next((one.direction for one in objectives if one.covers(metric)), "min")

@@ -144,7 +144,7 @@ def _stage_fields(raw: Mapping[str, Any], entry: ProgramEntry, where: str) -> di
             raise CatalogueError(
                 f"{where}.tuning", f"must be a run's 16 hex digits, not {shown(tuning)}"
             )
-        rule = f"lowest_mean_{entry.objective}"
+        rule = entry.objective.rule
         selection = raw.get("selection", rule)
         if selection != rule:
             raise CatalogueError(f"{where}.selection", not_among(selection, [rule]))

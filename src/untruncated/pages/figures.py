@@ -12,6 +12,7 @@ import pandas as pd
 from untruncated.basics.command_lines import collect_table
 from untruncated.basics.errors import ResultError
 from untruncated.catalogue.entry import not_among
+from untruncated.catalogue.programs import better
 from untruncated.statistics.samples import Sample
 from untruncated.statistics.words import number
 from untruncated.tables.panel_tables import KINDS, read_table
@@ -117,13 +118,14 @@ class Figures:
         """Each seed's curve where it is first recorded at `step` or later, or at its end."""
         seeds = self.along(panel, curve, metric, **where)
         place = min(int(seeds.index.searchsorted(step)), len(seeds) - 1)
-        return Sample(tuple(seeds.iloc[place]), curve=curve, x=float(seeds.index[place]))
+        values, x = tuple(seeds.iloc[place]), float(seeds.index[place])
+        return Sample(values, curve=curve, x=x, better=better(metric))
 
     def last_part(self, panel: str, curve: str, metric: str, share: float = 0.1) -> Sample:
         """The mean of each seed's curve over the last `share` of its recorded points."""
         seeds = self.along(panel, curve, metric)
         rows = seeds.tail(max(1, round(share * len(seeds))))
-        return Sample(tuple(rows.mean(skipna=False)), curve=curve)
+        return Sample(tuple(rows.mean(skipna=False)), curve=curve, better=better(metric))
 
     def _sample(self, panel: str, curve: str, metric: str, where: Mapping[str, Any]) -> Sample:
         rows = self._rows(panel, curve, metric, where)
@@ -134,7 +136,8 @@ class Figures:
             advice = f"; choose {several[0]} among {values}" if several else ""
             raise ResultError(f"{panel}, {curve}: {metric} has several values a {member}{advice}")
         traits = {name: _shared(rows[name]) for name in _TRAITS}
-        return Sample(tuple(rows["value"].tolist()), str(rows["label"][0]), curve, **traits)
+        values, label = tuple(rows["value"].tolist()), str(rows["label"][0])
+        return Sample(values, label, curve, **traits, better=better(metric))
 
     def _rows(
         self, panel: str, curve: str | None, metric: str | None, where: Mapping[str, Any]

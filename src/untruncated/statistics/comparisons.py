@@ -1,10 +1,11 @@
-"""Tests that say which of two samples is lower, and how sentences report them."""
+"""Tests that say which of two samples is better, and how sentences report them."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 from scipy import stats
 
 from untruncated.statistics.samples import Sample
@@ -18,7 +19,7 @@ class Comparison:
     """Two samples, and the probability `p` of as large a difference if there were none.
 
     `p` is rounded to two digits, as it is printed, so that words and numbers agree; it is NaN
-    where no test is possible. `sign` is negative if the first is lower.
+    where no test is possible. `sign` is negative if the first is better.
     """
 
     first: Sample
@@ -64,9 +65,15 @@ def compare_each(
     """Several comparisons that one sentence makes, with p-values corrected by Holm's method.
 
     Raises:
-        ValueError: Both are sequences, of different lengths.
+        ValueError: Both are sequences, of different lengths; or lower is better of the one and
+            higher of the other.
     """
     pairs = _pairs(first, second)
+    for a, b in pairs:
+        if a.better != b.better:
+            raise ValueError(
+                f"samples of which {a.better} and {b.better} is better cannot be compared"
+            )
     tests = [_ranks(a, b) if a.ranked or b.ranked else _welch(a, b) for a, b in pairs]
     corrected = holm([p for p, _ in tests])
     return [
@@ -147,7 +154,7 @@ def _pairs(
 
 
 def _welch(first: Sample, second: Sample) -> tuple[float, float]:
-    sign = first.mean - second.mean
+    sign = first.sign * (first.mean - second.mean)
     if min(first.seeds, second.seeds) < 2:
         return math.nan, sign
     if not np.ptp(first.values) and not np.ptp(second.values):
@@ -158,13 +165,18 @@ def _welch(first: Sample, second: Sample) -> tuple[float, float]:
 
 def _ranks(first: Sample, second: Sample) -> tuple[float, float]:
     """Mann and Whitney's test, with a seed that has no value behind every other."""
-    a, b = (np.where(np.isnan(s.values), np.inf, s.values) for s in (first, second))
+    a, b = (_losses(sample) for sample in (first, second))
     if min(a.size, b.size) < 2:
         return math.nan, 0.0
     if np.unique([*a, *b]).size == 1:
         return 1.0, 0.0
     test = stats.mannwhitneyu(a, b)
     return float(test.pvalue), float(test.statistic) - a.size * b.size / 2
+
+
+def _losses(sample: Sample) -> Float[np.ndarray, " seeds"]:
+    values = np.asarray(sample.values, float)
+    return np.where(np.isfinite(values), sample.sign * values, np.inf)
 
 
 def _rounded(p: float) -> float:

@@ -1,6 +1,6 @@
 """What the pages compare: the values of several seeds.
 
-Everything compared is an error or a loss: lower is better.
+Lower is better, as of an error or a loss, unless a sample says that higher is, as of a return.
 """
 
 import math
@@ -18,10 +18,10 @@ OUTLYING = 10
 
 @dataclass(frozen=True)
 class Sample:
-    """One configuration's values, one for each seed; NaN for a seed that has none.
+    """One configuration's values, one for each seed; not finite for a seed that has none.
 
-    `lost` says why it has none. The other fields are the configuration's columns in the table;
-    None where it has no such thing, or several.
+    `lost` says why it has none. `better` says which way is: "min" or "max". The other fields are
+    the configuration's columns in the table; None where it has no such thing, or several.
     """
 
     values: tuple[float, ...]
@@ -35,6 +35,7 @@ class Sample:
     step_size: float | None = None
     at_edge: int | None = None  # 1 or 0
     lost: str = "diverged"
+    better: str = "min"
 
     @property
     def seeds(self) -> int:
@@ -44,7 +45,7 @@ class Sample:
     @property
     def survivors(self) -> tuple[float, ...]:
         """The values of the seeds that have one."""
-        return tuple(value for value in self.values if not math.isnan(value))
+        return tuple(value for value in self.values if math.isfinite(value))
 
     @property
     def diverged(self) -> int:
@@ -67,9 +68,15 @@ class Sample:
         return float(stats.sem(self.survivors)) if len(self.survivors) > 1 else math.nan
 
     @property
+    def sign(self) -> int:
+        """What the values are multiplied by, so that lower is better."""
+        return 1 if self.better == "min" else -1
+
+    @property
     def outlying(self) -> bool:
-        """Whether a seed has more than ten times the median: then a mean says little."""
-        return bool(self.survivors) and max(self.survivors) > OUTLYING * abs(self.median)
+        """Whether a seed is worse than ten times the median: then a mean says little."""
+        worst = max((self.sign * value for value in self.survivors), default=-math.inf)
+        return worst > OUTLYING * abs(self.median)
 
     @property
     def ranked(self) -> bool:
@@ -85,20 +92,21 @@ class Sample:
         return sum(low <= value <= high for value in self.values) / self.seeds
 
     def __str__(self) -> str:
-        """Mean ± standard error, or median and highest; and how many seeds it leaves out."""
+        """Mean ± standard error, or median and worst; and how many seeds it leaves out."""
         if self.diverged == self.seeds:
             return f"× (all {self.seeds} seeds {self.lost})"
         text = plus_minus(self.mean, self.error)
         if self.outlying:
-            text = f"median {number(self.median)}, highest {number(max(self.survivors))}"
+            word, end = ("highest", max) if self.better == "min" else ("lowest", min)
+            text = f"median {number(self.median)}, {word} {number(end(self.survivors))}"
         return f"{text} ({self.diverged} of {self.seeds} {self.lost})" if self.diverged else text
 
 
 def best(samples: Iterable[Sample]) -> Sample:
-    """The one with the lowest mean; one with fewer diverged seeds goes first."""
-    return min(samples, key=lambda sample: (sample.diverged, sample.mean))
+    """The one with the best mean; one with fewer diverged seeds goes first."""
+    return min(samples, key=lambda sample: (sample.diverged, sample.sign * sample.mean))
 
 
 def worst(samples: Iterable[Sample]) -> Sample:
-    """The one with the most diverged seeds, among those the one with the highest mean."""
-    return max(samples, key=lambda sample: (sample.diverged, sample.mean))
+    """The one with the most diverged seeds, among those the one with the worst mean."""
+    return max(samples, key=lambda sample: (sample.diverged, sample.sign * sample.mean))
