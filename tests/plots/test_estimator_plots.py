@@ -111,7 +111,8 @@ def test_errors_are_per_step_and_x_is_the_cost_so_far(axes):
         *_rows("td", "msre_last_tenth", [0.2, 0.4], seed=0),
     ]
     table = pd.DataFrame(rows)
-    errors_and_operations.draw(axes, table, {"steps": 100})
+    plot = {"steps": 100, "metric": "msre", "y_label": "error"}
+    errors_and_operations.draw(axes, table, plot)
     lines = {line.get_label(): line for line in axes.lines}
     np.testing.assert_allclose(lines["PES"].get_xydata(), [(150, 1), (300, 0.5)])
     np.testing.assert_allclose(lines["TD"].get_ydata(), 0.3)

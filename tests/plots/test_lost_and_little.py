@@ -102,21 +102,22 @@ THETA, STATE = ("theta_0", "theta_1"), ("state_0", "state_1")
 CURVE = {"metric": "loss_curve", "reference": None, "counts": "steps", "center": "mean"}
 CURVE |= {"reference_label": "", "per": 1.0, "show_seeds": True}
 CURVE |= {"x_scale": "log", "y_scale": "log", "y_low": None, "y_high": None, **LABELS}
+ERROR = {"metric": "msre", "y_label": "error"}
 CASES = {
     "sweep_lines": Case(
         lambda x, seed: swept("msre", x, seed),
-        {"x_label": "T", "x_scale": "log", "show_costs": True},
+        {"x_label": "T", "x_scale": "log", "show_costs": True, **ERROR},
         each_x=True,
     ),
     "step_sizes": Case(
         lambda x, seed: swept("msre", x, seed, step_size=x / 1000),
-        {"legend_title": ""},
+        {"legend_title": "", **ERROR},
         stage="tuning",
         each_x=True,
     ),
     "tuned_sweep": Case(
         lambda x, seed: swept("loss", x, seed, step_size=0.1),
-        {"x_label": "σ", "metric": "loss", "steps": 10},
+        {"x_label": "σ", "metric": "loss", "steps": 10, "y_label": "error"},
         stage="tuning",
         each_x=True,
     ),
@@ -127,7 +128,7 @@ CASES = {
         each_x=True,
     ),
     "learning_curves": Case(curve, CURVE, each_seed=True),
-    "errors_and_operations": Case(curve, {"steps": 10}, each_seed=True),
+    "errors_and_operations": Case(curve, {"steps": 10, **ERROR}, each_seed=True),
     "surface_paths": Case(
         path("theta", "trajectory_step", "parameter"),
         {**LABELS, "start_x": 0.0, "start_y": 1.0},

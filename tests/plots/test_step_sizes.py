@@ -10,6 +10,7 @@ from untruncated.plots.axes import HIGHEST
 from untruncated.plots.step_sizes import draw
 from untruncated.plots.style import BLUE, VERMILION
 
+PLOT = {"legend_title": "units", "metric": "msre", "y_label": "error"}
 SIZES = [1e-3, 1e-2, 1e-1]
 
 
@@ -30,7 +31,7 @@ def axes():
         *rows("wild", [[0.2, 0.4], [50.0, 58.0], [0.3, np.nan]]),
     ]
     axes = Figure().subplots()
-    draw(axes, pd.DataFrame(table), {"legend_title": "units"})
+    draw(axes, pd.DataFrame(table), PLOT)
     return axes
 
 
@@ -71,7 +72,7 @@ def test_what_is_lost_at_one_step_size_stands_one_below_the_other_above_all_that
     lost = [[0.1, 0.3], [0.2, 0.2], [np.nan, 0.2]]
     table = [row for index in range(4) for row in rows(f"curve{index}", lost)]
     axes = Figure().subplots()
-    draw(axes, pd.DataFrame(table), {"legend_title": "units"})
+    draw(axes, pd.DataFrame(table), PLOT)
     heights = [height for _, height in marks(axes, "x")]
     assert (np.diff(heights) < -0.05).all()
     low, high = np.log(axes.get_ylim())
@@ -83,7 +84,7 @@ def test_shades_go_from_the_smallest_layer_to_the_largest_whatever_the_order():
     sizes = {"c16": (16, 900), "c2": (2, 100), "c16 long": (16, 2000), "c8": (8, 500)}
     table = [row for name, size in sizes.items() for row in rows(name, errors, *size)]
     axes = Figure().subplots()
-    draw(axes, pd.DataFrame(table), {"legend_title": "units"})
+    draw(axes, pd.DataFrame(table), PLOT)
     names = [container.get_label().removeprefix("the ") for container in axes.containers]
     assert names == ["c2", "c8", "c16", "c16 long"]
     lightness = [sum(to_rgb(container[0].get_color())) for container in axes.containers]

@@ -11,7 +11,7 @@ from untruncated.plots.sweep_lines import CONFIGURATION, draw
 from untruncated.statistics.rows import means
 
 PLOT = {"name": "sweep_lines", "x": "truncation", "x_label": "T", "x_scale": "log"}
-PLOT["show_costs"] = True
+PLOT |= {"show_costs": True, "metric": "msre", "y_label": "error"}
 
 
 def rows(curve, x, values, cell="gru", diverged=()):

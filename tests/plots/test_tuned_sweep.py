@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from untruncated.plots.style import looks, shades
 from untruncated.plots.tuned_sweep import draw
 
-PLOT = {"x": "sigma", "x_label": "σ", "metric": "loss", "steps": 10}
+PLOT = {"x": "sigma", "x_label": "σ", "metric": "loss", "steps": 10, "y_label": "error"}
 # by curve and x: the seeds' losses at either step size
 LOSSES = {
     ("n2", 0.1): [[1.0, 3.0], [2.5, 2.5]],  # the first is best, with a standard error of 1

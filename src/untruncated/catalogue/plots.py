@@ -1,10 +1,11 @@
 """The kinds of plot a panel may ask for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from untruncated.catalogue.entry import Entry, Field
+from untruncated.catalogue.programs import MSRE, better
 
 
 @dataclass(frozen=True)
@@ -12,9 +13,9 @@ class PlotEntry(Entry):
     """A plot; `stages` says which runs of a configuration it shows. A drawing shows none.
 
     `marks` explains what is drawn, by the plot's fields where it depends on them. `curve_metric`
-    has values along the run; the fields `metric` and `success_metric` name others. A panel's axes
-    are `height` inches high, and leave `right` inches for what stands beside them; a wide one has a
-    row of its own.
+    has values along the run; the fields `metric` and `success_metric` may name others. A panel's
+    axes are `height` inches high, and leave `right` inches for what stands beside them; a wide one
+    has a row of its own.
     """
 
     stages: tuple[str, ...] = ("tuning", "final")
@@ -32,6 +33,31 @@ class PlotEntry(Entry):
     def is_drawing(self) -> bool:
         """Whether it has neither runs nor axes."""
         return not self.stages
+
+
+def _lost_marks(plot: Mapping[str, Any]) -> str:
+    """What stands at the top: of errors also those that are too large for the panel."""
+    above = "; △, mean above the panel, and its value" if better(plot["metric"]) == "min" else ""
+    return f"At the top: ×, a seed diverged{above}."
+
+
+def _sweep_marks(plot: Mapping[str, Any]) -> str:
+    return (
+        "Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single seeds, of "
+        f"flat lines at the right edge; curves stand side by side at each x. {_lost_marks(plot)}"
+    )
+
+
+def _step_size_marks(plot: Mapping[str, Any]) -> str:
+    return f"Markers: mean over seeds; bars: ±1 standard error. {_lost_marks(plot)}"
+
+
+def _tuned_marks(plot: Mapping[str, Any]) -> str:
+    above = " △: above the panel;" if better(plot["metric"]) == "min" else ""
+    return (
+        f"Markers: mean over seeds at the best step size; bars: ±1 standard error;{above} ×: a "
+        "seed diverged at every step size."
+    )
 
 
 def _curve_marks(plot: Mapping[str, Any]) -> str:
@@ -58,6 +84,8 @@ _SURFACE = {
     "high": Field(float, meaning="upper end of the colours"),
 }
 _SCALE = Field(str, "linear", choices=("linear", "log"))
+_METRIC = Field(str, MSRE.name, meaning="what y is: an error, or another objective")
+_Y_LABEL = Field(str, "mean squared return error", drawn=True)
 
 PLOTS: dict[str, PlotEntry] = {
     "sweep_lines": PlotEntry(
@@ -67,17 +95,20 @@ PLOTS: dict[str, PlotEntry] = {
             "x_label": Field(str, drawn=True),
             "x_scale": _SCALE,
             "show_costs": Field(bool, False, meaning="units and FLOPs beside each point"),
+            "metric": _METRIC,
+            "y_label": _Y_LABEL,
         },
-        marks="Markers and flat lines: mean; bars and bands: ±1 standard error; dots: single "
-        "seeds, of flat lines at the right edge; curves stand side by side at each x. At the top: "
-        "×, a seed diverged; △, mean above the panel, and its value.",
+        marks=_sweep_marks,
     ),
     "step_sizes": PlotEntry(
         "untruncated.plots.step_sizes:draw",
-        {"legend_title": Field(str, "", drawn=True, meaning="what the curves' labels are")},
+        {
+            "legend_title": Field(str, "", drawn=True, meaning="what the curves' labels are"),
+            "metric": _METRIC,
+            "y_label": _Y_LABEL,
+        },
         stages=("tuning",),
-        marks="Markers: mean over seeds; bars: ±1 standard error. At the top: ×, a seed diverged; "
-        "△, mean above the panel, and its value.",
+        marks=_step_size_marks,
     ),
     "tuned_sweep": PlotEntry(
         "untruncated.plots.tuned_sweep:draw",
@@ -86,10 +117,10 @@ PLOTS: dict[str, PlotEntry] = {
             "x_label": Field(str),
             "metric": Field(str, meaning="what step sizes are chosen by"),
             "steps": Field(int, minimum=1, meaning="that the metric is the sum of"),
+            "y_label": _Y_LABEL,
         },
         stages=("tuning",),
-        marks="Markers: mean over seeds at the best step size; bars: ±1 standard error; △: above "
-        "the panel; ×: a seed diverged at every step size.",
+        marks=_tuned_marks,
     ),
     "step_size_averages": PlotEntry(
         "untruncated.plots.step_size_averages:draw",
@@ -136,7 +167,11 @@ PLOTS: dict[str, PlotEntry] = {
     ),
     "errors_and_operations": PlotEntry(
         "untruncated.plots.errors_and_operations:draw",
-        {"steps": Field(int, minimum=1, meaning="that a loss is the sum of")},
+        {
+            "steps": Field(int, minimum=1, meaning="that a loss is the sum of"),
+            "metric": replace(_METRIC, meaning="what a loss is for those who have none"),
+            "y_label": _Y_LABEL,
+        },
         marks="Thick: mean; thin: single seeds; band: ±1 standard error; flat: mean over the last "
         "tenth of a run, whatever it cost.",
         curve_metric="loss_curve",

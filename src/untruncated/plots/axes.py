@@ -1,4 +1,4 @@
-"""Axes that several plots share: an error on a log scale, swept values as ticks, lost points."""
+"""Axes that several plots share: an objective's, swept values as ticks, lost points."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,10 +14,10 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from untruncated.catalogue.programs import better
 from untruncated.plots.legends import REFERENCE
 from untruncated.plots.style import BASELINE_COLOR
 
-Y_LABEL = "mean squared return error"
 MOST_TICKS = 12
 NARROW, STEPS = 0.5, (1, 2, 5, 10)  # decades of an axis whose ticks are evenly spaced numbers
 CHARACTER = 4.5  # points of a tick label's digit
@@ -25,9 +25,15 @@ CHARACTER = 4.5  # points of a tick label's digit
 HIGHEST = 10.0
 
 
-def log_error_axis(axes: Axes) -> None:
-    """A log y axis."""
-    set_scales(axes, y="log")
+def objective_axis(axes: Axes, metric: str, label: str) -> None:
+    """The y axis, after all is drawn: logarithmic for what is better the lower it is."""
+    set_scales(axes, y=objective_scale(metric))
+    axes.set_ylabel(label)
+
+
+def objective_scale(metric: str) -> str:
+    """How an objective's y axis is scaled: errors by their size; returns may be negative."""
+    return "log" if better(metric) == "min" else "linear"
 
 
 def plain_numbers(axes: Axes) -> None:
@@ -70,21 +76,25 @@ def set_scales(axes: Axes, *, x: str | None = None, y: str | None = None) -> Non
             axes.set_ylim(1, 10, auto=True)
 
 
-def highest_shown(means: pd.Series) -> float:
-    """The largest error that a panel shows in its place; larger ones are marked at the top."""
-    lowest = means.min()
+def highest_shown(means: pd.Series, metric: str) -> float:
+    """The largest error that a panel shows in its place; larger ones are marked at the top.
+
+    What is better the higher it is, is shown however high or low.
+    """
+    lowest = means.min() if better(metric) == "min" else np.inf
     return HIGHEST * lowest if np.isfinite(lowest) else np.inf
 
 
-def draw_optimum(axes: Axes, table: pd.DataFrame) -> None:
-    """Exact errors, if the table has them: of the best prediction, and of the best memoryless."""
+def draw_optimum(axes: Axes, table: pd.DataFrame, metric: str) -> None:
+    """Exact values of the metric, if the table has them: of what is best, also of all that is
+    memoryless."""
     baseline = table[table["stage"] == "baseline"]
     label = baseline["label"].iloc[0] if len(baseline) else ""
-    for metric, name, style in (
-        ("msre_exact", label, "--"),
-        ("msre_memoryless", "best memoryless", ":"),
+    for exact, name, style in (
+        (f"{metric}_exact", label, "--"),
+        (f"{metric}_memoryless", "best memoryless", ":"),
     ):
-        values = baseline.loc[baseline["metric"] == metric, "value"]
+        values = baseline.loc[baseline["metric"] == exact, "value"]
         if len(values):
             draw_reference(axes, values.iloc[0], name, style)
 

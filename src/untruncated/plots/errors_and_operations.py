@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, draw_optimum, log_error_axis, mark_lost, set_scales
+from untruncated.plots.axes import draw_optimum, mark_lost, objective_axis, set_scales
 from untruncated.plots.learning_curves import curve_looks, draw_curve, draw_seeds
 from untruncated.statistics.rows import by_curve, means
 
@@ -24,7 +24,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         seeds.index = seeds.index * cost["value"].iloc[0]
         draw_seeds(axes, seeds, color)
         draw_curve(axes, seeds, color, style, mine["label"].iloc[0], "mean")
-    online = finals[finals["metric"] == "msre_last_tenth"]
+    online = finals[finals["metric"] == f"{plot['metric']}_last_tenth"]
     for index, (_, mine) in enumerate(by_curve(online)):
         style = FLAT_STYLES[index % len(FLAT_STYLES)]
         (row,) = means(mine, ["curve", "label"]).itertuples()
@@ -36,8 +36,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             mark_lost(axes, "0.3", index)
         else:
             axes.axhline(row.mean, color="0.3", linestyle=style)
-    draw_optimum(axes, table)
+    draw_optimum(axes, table, plot["metric"])
     set_scales(axes, x="log")
-    log_error_axis(axes)
+    objective_axis(axes, plot["metric"], plot["y_label"])
     axes.set_xlabel("operations for gradients")
-    axes.set_ylabel(Y_LABEL)

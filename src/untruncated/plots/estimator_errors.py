@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.catalogue.variance_laws import relative_pes_variance
-from untruncated.plots.axes import draw_reference, log_error_axis, mark_at_top, set_scales
+from untruncated.plots.axes import draw_reference, mark_at_top, set_scales
 from untruncated.plots.learning_curves import curve_looks
 from untruncated.plots.legends import REFERENCE
 from untruncated.plots.style import looks
@@ -58,7 +58,7 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     set_scales(axes, x="log", y="log")
     low, high = axes.get_ylim()
     if high < NARROW * low:
-        log_error_axis(axes)
+        set_scales(axes, y="log")
     axes.set_xlabel("unrolls per inner problem, T/K")
     axes.set_ylabel("relative squared error")
 

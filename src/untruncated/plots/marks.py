@@ -33,13 +33,16 @@ def lost(points: pd.DataFrame, x: str, top: float, color: object) -> list[Lost]:
     ]
 
 
-def stack_at_top(axes: Axes, marks: Sequence[Lost], shown: Sequence[float]) -> None:
-    """Hollow marks at the top of a log panel, those of one x below one another, above the rest.
+def stack_at_top(
+    axes: Axes, marks: Sequence[Lost], shown: Sequence[float], scale: str = "log"
+) -> None:
+    """Hollow marks at the top of a panel, those of one x below one another, above the rest.
 
     Args:
         axes: Where.
         marks: What is lost.
         shown: The values that are drawn in their places.
+        scale: That the y axis will have, log or linear.
     """
     rows: dict[float, int] = {}
     for x, marker, color, text in marks:
@@ -58,11 +61,13 @@ def stack_at_top(axes: Axes, marks: Sequence[Lost], shown: Sequence[float]) -> N
                 va="center",
                 fontsize=SMALLEST,
             )
-    shown = [value for value in shown if np.isfinite(value) and value > 0]
+    shown = [value for value in shown if np.isfinite(value) and (value > 0 or scale != "log")]
     if rows and shown:
         low, high = min(shown), max(shown)
-        room = ROW * (max(rows.values()) + 1.5)
-        extend_limits(axes, [next(iter(rows))], [low * (high / low) ** (1 / (1 - room))])
+        stretch = 1 / (1 - ROW * (max(rows.values()) + 1.5))
+        by_size = scale == "log"
+        top = low * (high / low) ** stretch if by_size else low + (high - low) * stretch
+        extend_limits(axes, [next(iter(rows))], [top])
 
 
 def extend_limits(axes: Axes, xs: Sequence[float], ys: Sequence[float]) -> None:

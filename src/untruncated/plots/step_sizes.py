@@ -1,4 +1,4 @@
-"""The error of every step size of a tuning stage, one line per configuration."""
+"""The objective at every step size of a tuning stage, one line per configuration."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, swept_axis
+from untruncated.plots.axes import highest_shown, objective_axis, objective_scale, swept_axis
 from untruncated.plots.marks import Lost, lost, stack_at_top
 from untruncated.plots.style import SERIES, Look, shades
 from untruncated.statistics.rows import means
 
-METRIC = "msre"
 MARKERS = "os^Dv<>PX*"
 
 
@@ -22,10 +21,10 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
 
     Layers of one size come in the order of the experiment file, in unlike colours.
     """
-    del plot  # its legend is the figure's affair
-    rows = table[(table["stage"] == "tuning") & (table["metric"] == METRIC)]
+    metric = plot["metric"]
+    rows = table[(table["stage"] == "tuning") & (table["metric"] == metric)]
     summary = means(rows, ["curve", "label", "step_size"])
-    top = highest_shown(summary["mean"])
+    top = highest_shown(summary["mean"], metric)
     marks: list[Lost] = []
     for curve, look in _looks(rows).items():
         points = summary[summary["curve"] == curve].sort_values("step_size")
@@ -41,10 +40,10 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             label=points["label"].iloc[0],
         )
         marks += lost(points, "step_size", top, look.color)
-    stack_at_top(axes, marks, summary["mean"][summary["mean"] <= top])
+    shown = summary["mean"][summary["mean"] <= top]
+    stack_at_top(axes, marks, shown, objective_scale(metric))
     swept_axis(axes, "step size α", "log", np.sort(summary["step_size"].unique()))
-    log_error_axis(axes)
-    axes.set_ylabel(Y_LABEL)
+    objective_axis(axes, metric, plot["y_label"])
 
 
 def _looks(rows: pd.DataFrame) -> dict[str, Look]:

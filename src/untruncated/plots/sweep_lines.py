@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from untruncated.plots.axes import (
-    Y_LABEL,
     draw_optimum,
     highest_shown,
-    log_error_axis,
+    objective_axis,
+    objective_scale,
     span,
     swept_axis,
 )
@@ -19,7 +19,6 @@ from untruncated.plots.marks import Lost, beside, extend_limits, lost, stack_at_
 from untruncated.plots.style import LINE_STYLES, SMALLEST, Look, looks
 from untruncated.statistics.rows import by_curve, means
 
-METRIC = "msre"
 CONFIGURATION = ["curve", "label", "cell", "width", "x", "flops", "parameters"]
 # Points between curves at one x, between the seeds of flat curves, between upright texts.
 DODGE, FLAT_DODGE, TEXT_DODGE = 3.5, 5.0, 8.5
@@ -51,11 +50,12 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     seeds. Curves stand side by side at each x, the seeds of flat ones at the right edge. What
     diverged, or is too large for the panel, is marked at its top.
     """
-    finals = table[(table["stage"] == "final") & (table["metric"] == METRIC)]
+    metric = plot["metric"]
+    finals = table[(table["stage"] == "final") & (table["metric"] == metric)]
     summary = means(finals, CONFIGURATION)
     xs = np.sort(summary["x"].dropna().unique())
     ends = span(xs, plot["x_scale"])
-    top = highest_shown(summary["mean"])
+    top = highest_shown(summary["mean"], metric)
     curves = list(_curves(summary, finals, top))
     swept = sum(not curve.is_flat for curve in curves)
     marks: list[Lost] = []
@@ -68,13 +68,13 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
             _draw_line(axes, curve, top, DODGE * (curve.place - (swept - 1) / 2))
         marks += lost(points, "x", top, curve.look.color)
     fitting = [*summary["mean"], *finals["value"]]
-    stack_at_top(axes, marks, [value for value in fitting if value <= top])
-    draw_optimum(axes, table)
+    shown = [value for value in fitting if value <= top]
+    stack_at_top(axes, marks, shown, objective_scale(metric))
+    draw_optimum(axes, table, metric)
     if plot["show_costs"]:
         _write_costs(axes, curves, swept)
     swept_axis(axes, plot["x_label"], plot["x_scale"], xs)
-    log_error_axis(axes)
-    axes.set_ylabel(Y_LABEL)
+    objective_axis(axes, metric, plot["y_label"])
 
 
 def _curves(summary: pd.DataFrame, finals: pd.DataFrame, top: float) -> Iterator[_Curve]:

@@ -1,4 +1,4 @@
-"""The tuning stage's error at the best step size against a swept quantity, one line per curve."""
+"""The tuning stage's objective at the best step size against a swept quantity, a line per curve."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from untruncated.plots.axes import Y_LABEL, highest_shown, log_error_axis, mark_at_top, swept_axis
+from untruncated.catalogue.objective import Direction
+from untruncated.catalogue.programs import better
+from untruncated.plots.axes import highest_shown, mark_at_top, objective_axis, swept_axis
 from untruncated.plots.style import Look, looks, shades
 from untruncated.statistics.rows import by_curve, means
 
@@ -17,9 +19,9 @@ MARKERS = "os^Dv"
 def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
     """Draws one panel from its table; lines come in the order of the experiment file."""
     rows = table[(table["stage"] == "tuning") & (table["metric"] == plot["metric"])]
-    best = at_best_step_size(rows)
+    best = at_best_step_size(rows, better(plot["metric"]))
     best[["mean", "standard_error"]] /= plot["steps"]
-    top = highest_shown(best["mean"])
+    top = highest_shown(best["mean"], plot["metric"])
     for curve, look in _looks(rows).items():
         points = best[best["curve"] == curve].sort_values("x")
         shown, error = points["mean"].where(points["mean"] <= top), points["standard_error"]
@@ -35,21 +37,21 @@ def draw(axes: Axes, table: pd.DataFrame, plot: Mapping[str, Any]) -> None:
         mark_at_top(axes, points["x"][points["mean"].isna()], "x", look.color)
         mark_at_top(axes, points["x"][points["mean"] > top], "^", look.color)
     swept_axis(axes, plot["x_label"], "log", np.sort(best["x"].unique()))
-    log_error_axis(axes)
-    axes.set_ylabel(Y_LABEL)
+    objective_axis(axes, plot["metric"], plot["y_label"])
 
 
-def at_best_step_size(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard error over the seeds at the step size with the lowest mean.
+def at_best_step_size(rows: pd.DataFrame, direction: Direction) -> pd.DataFrame:
+    """Mean and standard error over the seeds at the step size with the best mean.
 
-    One diverged seed makes a step size lose.
+    One diverged seed makes a step size lose, whichever way is better.
 
     Returns:
         One row per curve and x with columns curve, label, x, step_size, mean (NaN if a seed
         diverged at every step size), standard_error.
     """
     keys = ["curve", "label", "x"]
-    summary = means(rows, [*keys, "step_size"]).sort_values("mean", kind="stable")
+    summary = means(rows, [*keys, "step_size"])
+    summary = summary.sort_values("mean", ascending=direction == "min", kind="stable")
     return summary.groupby(keys, dropna=False, sort=False).head(1).copy()
 
 

@@ -203,7 +203,7 @@ def panel_rows(panel: Panel, runs: Path) -> Iterator[dict[str, Any]]:
     """The rows of a panel's table, without the columns that are the same for all."""
     x = panel.plot.get("x")
     of_plot = lookup("plot", panel.plot["name"], "plot").curve_metric
-    curve_metrics = {panel.plot.get("metric", of_plot), panel.plot.get("success_metric")}
+    curve_metrics = {of_plot, panel.plot.get("metric"), panel.plot.get("success_metric")}
     for point in panel.points:
         cell, credit = point.fields.get("cell", {}), point.fields.get("credit", {})
         fixed = {
