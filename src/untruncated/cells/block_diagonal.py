@@ -9,6 +9,7 @@ from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.cells import block_traces as traces_of
+from untruncated.cells import rollout_gradients
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.block_traces import Block, BlockState, BlockTraces, HalvedTraces
 from untruncated.cells.rotation import init_rotation, rotation
@@ -108,3 +109,34 @@ class BlockDiagonal:
         if self.halved:
             return BlockDiagonalParameters(*traces_of.contract_halved(derived, traces, cotangent))
         return BlockDiagonalParameters(*traces_of.contract(traces, cotangent))
+
+    def pull_back(self, derived: Block, after: BlockState, cotangent: BlockState) -> BlockState:
+        return rollout_gradients.block_pull_back(derived, cotangent)
+
+    def immediate_gradient(
+        self,
+        params: BlockDiagonalParameters,
+        derived: Block,
+        before: BlockState,
+        after: BlockState,
+        x: Float[Array, "steps inputs"],
+        cotangents: BlockState,
+    ) -> BlockDiagonalParameters:
+        added = rollout_gradients.block_immediate_gradient(before, x, cotangents)
+        return BlockDiagonalParameters(*added)
+
+    def trace_gradient(self, traces: BlockTraces, cotangent: BlockState) -> BlockDiagonalParameters:
+        """As `contract`; halved traces would need the block of the time at which it is asked."""
+        if self.halved:
+            raise ValueError("halved traces are exact only while parameters do not change")
+        return BlockDiagonalParameters(*traces_of.contract(traces, cotangent))
+
+    def parameter_gradient(
+        self,
+        params: BlockDiagonalParameters,
+        derived: Block,
+        gradient: BlockDiagonalParameters,
+        states: BlockState,
+        cotangents: BlockState,
+    ) -> BlockDiagonalParameters:
+        return gradient

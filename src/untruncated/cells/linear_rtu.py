@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from jaxtyping import Array, Float
 
 from untruncated.cells import complex_traces as traces_of
+from untruncated.cells import rollout_gradients
 from untruncated.cells.activations import ACTIVATIONS
-from untruncated.cells.complex_traces import ComplexState, ComplexTraces
+from untruncated.cells.complex_traces import ComplexGradient, ComplexState, ComplexTraces
 from untruncated.cells.rotation import Rotation
 from untruncated.cells.rtu import RTU, RTUParameters
 
@@ -50,3 +51,33 @@ class LinearRTU(RTU):
         cotangent: ComplexState,
     ) -> RTUParameters:
         return self.from_complex(derived, traces_of.contract(traces, state, cotangent))
+
+    def pull_back(
+        self, derived: Rotation, after: ComplexState, cotangent: ComplexState
+    ) -> ComplexState:
+        return rollout_gradients.linear_pull_back(derived.g, derived.phi, cotangent)
+
+    def immediate_gradient(
+        self,
+        params: RTUParameters,
+        derived: Rotation,
+        before: ComplexState,
+        after: ComplexState,
+        x: Float[Array, "steps inputs"],
+        cotangents: ComplexState,
+    ) -> ComplexGradient:
+        return rollout_gradients.linear_immediate_gradient(derived.gamma, before, x, cotangents)
+
+    def trace_gradient(self, traces: ComplexTraces, cotangent: ComplexState) -> ComplexGradient:
+        return rollout_gradients.linear_trace_gradient(traces, cotangent)
+
+    def parameter_gradient(
+        self,
+        params: RTUParameters,
+        derived: Rotation,
+        gradient: ComplexGradient,
+        states: ComplexState,
+        cotangents: ComplexState,
+    ) -> RTUParameters:
+        log_scale = rollout_gradients.scale_gradient(states, cotangents)
+        return self.from_complex(derived, gradient._replace(log_scale=log_scale))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from jaxtyping import Array, Float
 
 from untruncated.cells import complex_traces as traces_of
+from untruncated.cells import rollout_gradients
 from untruncated.cells.activations import ACTIVATIONS
-from untruncated.cells.complex_traces import ComplexState, ComplexTraces
+from untruncated.cells.complex_traces import ComplexGradient, ComplexState, ComplexTraces
 from untruncated.cells.fidelity import is_reference
 from untruncated.cells.lru_base import LRUBase, LRUDerived, LRUParameters
 
@@ -51,8 +52,7 @@ class LRU(LRUBase):
         after: ComplexState,
         x: Float[Array, " inputs"],
     ) -> ComplexTraces:
-        eigenvalues = derived.rotation
-        scale = params.gamma_log if is_reference(self.fidelity) else derived.scale
+        eigenvalues, scale = derived.rotation, self._trace_scale(params, derived)
         return traces_of.advance(eigenvalues.g, eigenvalues.phi, scale, traces, before, x)
 
     def contract(
@@ -64,3 +64,39 @@ class LRU(LRUBase):
         cotangent: ComplexState,
     ) -> LRUParameters:
         return self.from_complex(params, derived, traces_of.contract(traces, state, cotangent))
+
+    def pull_back(
+        self, derived: LRUDerived, after: ComplexState, cotangent: ComplexState
+    ) -> ComplexState:
+        eigenvalues = derived.rotation
+        return rollout_gradients.linear_pull_back(eigenvalues.g, eigenvalues.phi, cotangent)
+
+    def immediate_gradient(
+        self,
+        params: LRUParameters,
+        derived: LRUDerived,
+        before: ComplexState,
+        after: ComplexState,
+        x: Float[Array, "steps inputs"],
+        cotangents: ComplexState,
+    ) -> ComplexGradient:
+        scale = self._trace_scale(params, derived)
+        return rollout_gradients.linear_immediate_gradient(scale, before, x, cotangents)
+
+    def trace_gradient(self, traces: ComplexTraces, cotangent: ComplexState) -> ComplexGradient:
+        return rollout_gradients.linear_trace_gradient(traces, cotangent)
+
+    def parameter_gradient(
+        self,
+        params: LRUParameters,
+        derived: LRUDerived,
+        gradient: ComplexGradient,
+        states: ComplexState,
+        cotangents: ComplexState,
+    ) -> LRUParameters:
+        log_scale = rollout_gradients.scale_gradient(states, cotangents)
+        return self.from_complex(params, derived, gradient._replace(log_scale=log_scale))
+
+    def _trace_scale(self, params: LRUParameters, derived: LRUDerived) -> Float[Array, " units"]:
+        """What the input is multiplied by on its way into the trace of B."""
+        return params.gamma_log if is_reference(self.fidelity) else derived.scale

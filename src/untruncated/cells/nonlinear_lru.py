@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from jaxtyping import Array, Float
 
 from untruncated.cells import nonlinear_traces as traces_of
-from untruncated.cells.complex_traces import ComplexState
+from untruncated.cells import rollout_gradients
+from untruncated.cells.complex_traces import ComplexGradient, ComplexState
 from untruncated.cells.lru_base import LRUBase, LRUDerived, LRUParameters
 from untruncated.cells.nonlinear_traces import NonlinearTraces
 
@@ -55,3 +56,35 @@ class NonlinearLRU(LRUBase):
     ) -> LRUParameters:
         gradient = traces_of.contract(traces, params.b_real, params.b_imag, cotangent)
         return self.from_complex(params, derived, gradient)
+
+    def pull_back(
+        self, derived: LRUDerived, after: ComplexState, cotangent: ComplexState
+    ) -> ComplexState:
+        behind = rollout_gradients.slopes(self.activation, after, cotangent)
+        return rollout_gradients.linear_pull_back(derived.rotation.g, derived.rotation.phi, behind)
+
+    def immediate_gradient(
+        self,
+        params: LRUParameters,
+        derived: LRUDerived,
+        before: ComplexState,
+        after: ComplexState,
+        x: Float[Array, "steps inputs"],
+        cotangents: ComplexState,
+    ) -> ComplexGradient:
+        behind = rollout_gradients.slopes(self.activation, after, cotangents)
+        return rollout_gradients.linear_immediate_gradient(derived.scale, before, x, behind)
+
+    def trace_gradient(self, traces: NonlinearTraces, cotangent: ComplexState) -> ComplexGradient:
+        return rollout_gradients.nonlinear_trace_gradient(traces, cotangent)
+
+    def parameter_gradient(
+        self,
+        params: LRUParameters,
+        derived: LRUDerived,
+        gradient: ComplexGradient,
+        states: ComplexState,
+        cotangents: ComplexState,
+    ) -> LRUParameters:
+        log_scale = rollout_gradients.scale_from_weights(gradient, params.b_real, params.b_imag)
+        return self.from_complex(params, derived, gradient._replace(log_scale=log_scale))

@@ -1,0 +1,1 @@
+"""How a gradient crosses time when an agent learns from a stored rollout."""
