@@ -16,13 +16,13 @@ from untruncated.agents.adam import adam_update, bias_corrections, init_moments
 from untruncated.agents.heads import init_predictor, make_head
 from untruncated.basics.errors import ResultError
 from untruncated.cells.linear_rtu import LinearRTU
+from untruncated.cells.padding import padded_width
 from untruncated.environments.trace_conditioning import TraceConditioning
 from untruncated.experiments.expansion import load_figures
 from untruncated.experiments.figures import Point
 from untruncated.experiments.spec import resolve_run
 from untruncated.experiments.widths import component, flops, resolve_width
 from untruncated.programs.compiling import ONLINE_LEARNING
-from untruncated.programs.lanes import LANES
 from untruncated.programs.online_prediction import build
 from untruncated.results.result_files import read_result
 
@@ -113,8 +113,7 @@ def _report_linear_rtu() -> None:
     width = cell["width"]
     programs = {"straightforward": straightforward_program(width)}
     programs |= {f"{n} seeds": suite_program(cell, "rtrl", n) for n in BATCHES}
-    filled = -(-width // LANES) * LANES
-    programs["Adam alone, 15 seeds"] = optimiser_program(filled, 15)
+    programs["Adam alone, 15 seeds"] = optimiser_program(padded_width(width), 15)
     seconds = median_cpu_seconds(programs)
     print(f"\nLinear RTU of {width} units, RTRL, TD(0.9), Adam: CPU-µs per step and seed")
     print(f"{'program':<20}{'µs':>8}{'times faster':>15}")

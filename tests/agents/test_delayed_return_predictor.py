@@ -11,16 +11,18 @@ from jax.flatten_util import ravel_pytree
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.delayed_return_predictor import DelayedReturnPredictor
 from untruncated.agents.heads import LinearParameters
+from untruncated.agents.protocol import Inputs
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.estimators.online.traces import RTRL
-from untruncated.programs.online_prediction import _learner_inputs
 
 SEEDS, STEPS, INPUTS, DELAY, DISCOUNT, STEP_SIZE = 2, 60, 3, 7, 0.8, 0.02
 CELL = LinearRTU(INPUTS, 2, "tanh")
 PREDICTOR = DelayedReturnPredictor(CELL, RTRL(CELL), DISCOUNT, DELAY)
 
 
-_jitted_inputs = jax.jit(_learner_inputs, static_argnums=0)
+_jitted_inputs = jax.jit(
+    jax.vmap(PREDICTOR.inputs, (0, 0, 0, None), out_axes=(0, Inputs(own=1, shared=None)))
+)
 
 
 @pytest.fixture(autouse=True)
@@ -36,28 +38,25 @@ def _stream():
 
 def _inputs(observations, cumulants, cuts):
     """The inputs of every step, made in chunks that end at `cuts`, one after another."""
-    recent = jnp.zeros((SEEDS, DELAY, INPUTS)), jnp.zeros((SEEDS, DELAY))
+    past = jax.tree.map(lambda leaf: jnp.stack([leaf] * SEEDS), PREDICTOR.first_past())
     chunks = []
     for begin, end in zip([0, *cuts], [*cuts, STEPS], strict=True):
-        recent, inputs = _jitted_inputs(
-            PREDICTOR,
-            recent,
+        past, inputs = _jitted_inputs(
+            past,
             jnp.asarray(observations[:, begin:end]),
             jnp.asarray(cumulants[:, begin:end]),
             jnp.arange(begin, end),
         )
-        chunks.append((*inputs.arrays, inputs.corrections))
+        chunks.append((*inputs.own, *inputs.shared))
     return jax.tree.map(lambda *parts: np.concatenate(parts), *chunks)
 
 
 @partial(jax.jit, static_argnums=1)
 def _learn(inputs, seed):
-    *arrays, corrections = inputs
-    xs = *(array[:, seed] for array in arrays[:3]), arrays[3], corrections
+    xs = *(array[:, seed] for array in inputs[:3]), *inputs[3:]
 
     def step(state, xs):
-        *arrays, corrections = xs
-        state, value = PREDICTOR.step(state, *arrays, STEP_SIZE, corrections)
+        state, value = PREDICTOR.step(state, *xs[:3], STEP_SIZE, *xs[3:])
         return state, (state, value)
 
     return jax.lax.scan(step, PREDICTOR.init(jax.random.key(seed)), xs)[1]

@@ -46,7 +46,7 @@ def _by_hand(head, params, features):
     return params.weights @ hidden + params.bias
 
 
-@pytest.mark.parametrize("head", [LinearHead(SIZES), MLPHead(SIZES, HIDDEN)], ids=str)
+@pytest.mark.parametrize("head", [LinearHead(SIZES, SIZES), MLPHead(SIZES, SIZES, HIDDEN)], ids=str)
 def test_predicts_and_differentiates_as_the_formula_says(head):
     params = _drawn(jax.eval_shape(head.init, jax.random.key(0)), 1)
     arguments = params, _features()
@@ -65,8 +65,8 @@ def test_predicts_and_differentiates_as_the_formula_says(head):
 
 def test_starts_lecun_normal_with_biases_of_zero():
     sizes, hidden = (300, 100), 500
-    linear = quick_jit(LinearHead(sizes).init)(jax.random.key(0))
-    mlp = quick_jit(MLPHead(sizes, hidden).init)(jax.random.key(1))
+    linear = quick_jit(LinearHead(sizes, sizes).init)(jax.random.key(0))
+    mlp = quick_jit(MLPHead(sizes, sizes, hidden).init)(jax.random.key(1))
     assert [leaf.shape for leaf in linear.weights] == [(300,), (100,)]
     assert [leaf.shape for leaf in mlp.kernels] == [(300, 500), (100, 500)]
     np.testing.assert_allclose(np.concatenate(linear.weights).std(), 400**-0.5, rtol=0.15)
@@ -76,8 +76,8 @@ def test_starts_lecun_normal_with_biases_of_zero():
 
 
 def test_no_hidden_units_make_a_linear_head():
-    assert make_head(CELL, 0) == LinearHead((3, 3))
-    assert make_head(CELL, 64) == MLPHead((3, 3), 64)
+    assert make_head(CELL, 0) == LinearHead((3, 3), (3, 3))
+    assert make_head(CELL, 64) == MLPHead((3, 3), (3, 3), 64)
 
 
 def _start(predictor):
@@ -126,7 +126,8 @@ def test_regression_under_an_mlp_head_descends_along_the_error_times_the_gradien
 
     def step(state, x):
         before = state.moments.first
-        state, _ = predictor.step(state, x, x, target, True, 0.0, bias_corrections(jnp.array(1)))
+        corrections = bias_corrections(jnp.array(1))
+        state, _ = predictor.step(state, x, x, target, 0.0, True, corrections)
         after = state.moments.first
         return state, jax.tree.map(lambda a, b: (a - 0.9 * b) / 0.1, after, before)
 

@@ -178,3 +178,17 @@ def test_derived_values_are_those_of_the_constrained_parameters(parameterisation
         last.derived._fields, last.derived, cell.derive(last.params.cell), strict=True
     ):
         np.testing.assert_allclose(carried, fresh, rtol=1e-13, err_msg=name)
+
+
+def test_its_inputs_are_what_a_step_shows_and_updates_are_counted_from_step_1():
+    cell = Leaky()
+    predictor = TDPredictor(cell, DenseRTRL(cell), DISCOUNT)
+    observations, cumulants = _stream()
+    past, inputs = predictor.inputs(
+        predictor.first_past(), observations, cumulants, jnp.arange(STEPS)
+    )
+    assert past == ()
+    for given, own in zip((observations, cumulants), inputs.own, strict=True):
+        np.testing.assert_array_equal(own, given)
+    expected = bias_corrections(jnp.asarray([1, 1, 2, *range(3, STEPS)]))
+    np.testing.assert_allclose(inputs.shared[0].scale, expected.scale, rtol=1e-14)

@@ -152,11 +152,12 @@ def test_error_equals_brute_force(learner):
         if delay:
             past = max(t - delay, 0)
             cut = np.float32(0.9 ** np.arange(delay) @ cumulants[past + 1 :][:delay])
-            inputs = observations[t], observations[past], cut, t >= delay
+            own, shared = (observations[t], observations[past], cut), (t >= delay,)
             count = max(t - delay + 1, 1)
         else:
-            inputs, count = (observations[t], cumulants[t]), max(t, 1)
-        state, value = step(state, *inputs, np.float32(1e-2), corrections(np.int32(count)))
+            own, shared, count = (observations[t], cumulants[t]), (), max(t, 1)
+        shared = *shared, corrections(np.int32(count))
+        state, value = step(state, *own, np.float32(1e-2), *shared)
         future = cumulants[t + 1 : t + 1 + tail]
         errors.append((float(value) - 0.9 ** np.arange(tail) @ future) ** 2)
     metrics = _batch(learner)[1]

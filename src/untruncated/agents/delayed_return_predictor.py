@@ -4,12 +4,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
+from untruncated.agents.adam import (
+    AdamCorrections,
+    AdamMoments,
+    adam_update,
+    bias_corrections,
+    init_moments,
+)
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
+from untruncated.agents.protocol import Inputs
 from untruncated.cells.protocol import Cell, Derived, State
+from untruncated.environments.returns import discounted_returns
 from untruncated.estimators.online.protocol import OnlineGradient
+
+
+class Past(NamedTuple):
+    """The last `delay` observations and cumulants of a stream, the latest at the end."""
+
+    observations: Float[Array, "delay inputs"]
+    cumulants: Float[Array, " delay"]
 
 
 class DelayedReturnState(NamedTuple):
@@ -56,14 +72,43 @@ class DelayedReturnPredictor:
             live=self.cell.initial_state(),
         )
 
+    def first_past(self) -> Past:
+        """Zeros, which nothing is learned from."""
+        return Past(jnp.zeros((self.delay, self.cell.inputs)), jnp.zeros(self.delay))
+
+    def inputs(
+        self,
+        past: Past,
+        observations: Float[Array, "steps inputs"],
+        cumulants: Float[Array, " steps"],
+        times: Int[Array, " steps"],
+    ) -> tuple[Past, Inputs]:
+        """Of each step the observation, that of `delay` steps ago and the return after that one.
+
+        Shared are whether there is one, and the corrections, which count the updates made.
+        """
+        steps, delay = times.shape[0], self.delay
+        seen = Past(
+            jnp.concatenate([past.observations, observations]),
+            jnp.concatenate([past.cumulants, cumulants]),
+        )
+        # The return after each past step, of which the part after `delay` steps is taken away.
+        whole = discounted_returns(seen.cumulants, self.discount, steps + delay - 1)
+        whole = jnp.pad(whole, (0, 1))
+        returns = whole[:steps] - self.discount**delay * whole[delay:]
+        corrections = bias_corrections(jnp.maximum(times - delay + 1, 1))
+        own = observations, seen.observations[:steps], returns
+        past = Past(seen.observations[steps:], seen.cumulants[steps:])
+        return past, Inputs(own, (times >= delay, corrections))
+
     def step(
         self,
         state: DelayedReturnState,
         x: Float[Array, " inputs"],
         past_x: Float[Array, " inputs"],
         past_return: Float[Array, ""],
-        waited: Bool[Array, ""],
         step_size: Float[Array, ""],
+        waited: Bool[Array, ""],
         corrections: AdamCorrections,
     ) -> tuple[DelayedReturnState, Float[Array, ""]]:
         """Observes x_t, predicts v_t, then learns from the delayed pair, once there is one.

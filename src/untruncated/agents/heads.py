@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.cells.padding import drawn_sizes, with_zeros
 from untruncated.cells.protocol import Cell, Features, Parameters
 
 HeadParameters = Any
@@ -37,13 +38,18 @@ class LinearParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearHead:
-    """Weights · features + bias. Weights start LeCun normal over all features, the bias at zero."""
+    """Weights · features + bias. Weights start LeCun normal over all features, the bias at zero.
+
+    Of features that are padding, `cells.padding`, weights are and stay zero: those after the first
+    `drawn` of each array.
+    """
 
     feature_sizes: tuple[int, ...]
+    drawn: tuple[int, ...]
 
     def init(self, key: PRNGKeyArray) -> LinearParameters:
-        weights = lecun_normal()(key, (sum(self.feature_sizes), 1))[:, 0]
-        return LinearParameters(_split(weights, self.feature_sizes), jnp.zeros(()))
+        weights = lecun_normal()(key, (sum(self.drawn), 1))[:, 0]
+        return LinearParameters(_split(weights, self.drawn, self.feature_sizes), jnp.zeros(()))
 
     def predict(self, params: LinearParameters, features: Features) -> Float[Array, ""]:
         products = [jnp.sum(w * f) for w, f in zip(params.weights, features, strict=True)]
@@ -71,17 +77,19 @@ class MLPParameters(NamedTuple):
 class MLPHead:
     """Weights · tanh(kernelᵀ features + hidden bias) + bias, with `hidden` tanh units.
 
-    Kernel and weights start LeCun normal, biases at zero. RTU paper, Section 4.1.
+    Kernel and weights start LeCun normal, biases at zero. RTU paper, Section 4.1. For `drawn` see
+    `LinearHead`.
     """
 
     feature_sizes: tuple[int, ...]
+    drawn: tuple[int, ...]
     hidden: int
 
     def init(self, key: PRNGKeyArray) -> MLPParameters:
         kernel_key, weights_key = jax.random.split(key)
-        kernel = lecun_normal()(kernel_key, (sum(self.feature_sizes), self.hidden))
+        kernel = lecun_normal()(kernel_key, (sum(self.drawn), self.hidden))
         return MLPParameters(
-            kernels=_split(kernel, self.feature_sizes),
+            kernels=_split(kernel, self.drawn, self.feature_sizes),
             hidden_bias=jnp.zeros(self.hidden),
             weights=lecun_normal()(weights_key, (self.hidden, 1))[:, 0],
             bias=jnp.zeros(()),
@@ -97,9 +105,8 @@ class MLPHead:
 
 def make_head(cell: Cell, hidden: int) -> LinearHead | MLPHead:
     """The head of `hidden` tanh units on a cell's features; of none, a linear unit."""
-    if hidden:
-        return MLPHead(cell.feature_sizes, hidden)
-    return LinearHead(cell.feature_sizes)
+    sizes = cell.feature_sizes, drawn_sizes(cell)
+    return MLPHead(*sizes, hidden) if hidden else LinearHead(*sizes)
 
 
 class PredictorParameters(NamedTuple):
@@ -115,7 +122,9 @@ def init_predictor(cell: Cell, head: Head, key: PRNGKeyArray) -> PredictorParame
     return PredictorParameters(cell.init(cell_key), head.init(head_key))
 
 
-def _split(rows: Float[Array, "features ..."], sizes: tuple[int, ...]) -> tuple[Array, ...]:
-    """The rows that belong to each array of features."""
-    ends = [sum(sizes[: index + 1]) for index in range(len(sizes) - 1)]
-    return tuple(jnp.split(rows, ends))
+def _split(
+    rows: Float[Array, "features ..."], drawn: tuple[int, ...], sizes: tuple[int, ...]
+) -> tuple[Array, ...]:
+    """The rows that belong to each array of features, which may be longer than what was drawn."""
+    ends = [sum(drawn[: index + 1]) for index in range(len(drawn) - 1)]
+    return tuple(map(with_zeros, jnp.split(rows, ends), sizes))

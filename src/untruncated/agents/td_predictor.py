@@ -5,10 +5,17 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.agents.adam import AdamCorrections, AdamMoments, adam_update, init_moments
+from untruncated.agents.adam import (
+    AdamCorrections,
+    AdamMoments,
+    adam_update,
+    bias_corrections,
+    init_moments,
+)
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
+from untruncated.agents.protocol import Inputs
 from untruncated.agents.temporal_difference import accumulate_trace, td_error
 from untruncated.cells.protocol import Cell, Derived
 from untruncated.estimators.online.protocol import OnlineGradient
@@ -62,6 +69,22 @@ class TDPredictor:
             carry=self.gradient.init(),
             value=jnp.zeros(()),
         )
+
+    def first_past(self) -> tuple[()]:
+        """Nothing: a step takes what it sees."""
+        return ()
+
+    def inputs(
+        self,
+        past: tuple[()],
+        observations: Float[Array, "steps inputs"],
+        cumulants: Float[Array, " steps"],
+        times: Int[Array, " steps"],
+    ) -> tuple[tuple[()], Inputs]:
+        """Of each step the observation and the cumulant; the corrections of its update."""
+        # The first update is made at step 1; at step 0 the gradient is zero.
+        corrections = bias_corrections(jnp.maximum(times, 1))
+        return past, Inputs((observations, cumulants), (corrections,))
 
     def step(
         self,

@@ -5,7 +5,9 @@ from typing import Any
 
 import jax
 
+from untruncated.agents.protocol import OnlineLearner
 from untruncated.catalogue import Sizes, is_strangers, lookup
+from untruncated.cells.padding import Padded, padded_width
 from untruncated.cells.protocol import Cell
 from untruncated.estimators.online.protocol import OnlineGradient
 from untruncated.estimators.unrolled.protocol import UnrollEstimator, split_state
@@ -32,8 +34,12 @@ def build_environment(fields: Mapping[str, Any]) -> Any:
     return environment if streams else Stepwise(environment)
 
 
-def build_cell(fields: Mapping[str, Any], environment: Any) -> tuple[Cell, OnlineGradient]:
+def build_cell(
+    fields: Mapping[str, Any], environment: Any, padded: bool = False
+) -> tuple[Cell, OnlineGradient]:
     """The cell, for the environment's observations, and how its gradient crosses time.
+
+    It may be `padded` if its units do not mix and learn by traces: see `cells.padding`.
 
     Raises:
         ValueError: A stranger's cell is not what its catalogue entry says.
@@ -45,15 +51,19 @@ def build_cell(fields: Mapping[str, Any], environment: Any) -> tuple[Cell, Onlin
     cell = _made("cell", given, more)
     if is_strangers(given["name"]):
         check_cell(given, cell)
-    values = dict(fields["credit"])
+    values, width = dict(fields["credit"]), padded_width(given["width"])
+    if padded and entry.separate_units and values["name"] == "rtrl" and width > given["width"]:
+        cell = Padded(cell, _made("cell", {**given, "width": width}, more))
     return cell, lookup("credit", values.pop("name"), "credit").load()(cell, **values)
 
 
-def build_predictor(fields: Mapping[str, Any], environment: Any) -> Any:
-    """The learner, with its cell and gradient."""
+def build_predictor(
+    fields: Mapping[str, Any], environment: Any, padded: bool = True
+) -> OnlineLearner:
+    """The learner, with its cell, padded where that makes it faster, and gradient."""
     values = dict(fields["learner"])
     learner = lookup("learner", values.pop("name"), "learner").load()
-    return learner(*build_cell(fields, environment), **values)
+    return learner(*build_cell(fields, environment, padded), **values)
 
 
 def build_parts(fields: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
-from untruncated.agents.adam import bias_corrections
-from untruncated.agents.td_predictor import TDPredictor
+from untruncated.agents.protocol import Inputs, OnlineLearner
 from untruncated.programs.building import build_environment, build_predictor
 from untruncated.programs.compiling import ONLINE_LEARNING
 from untruncated.programs.rounds import InRounds, Rounds, Turn
@@ -29,7 +29,7 @@ class UpdateTiming(InRounds):
     """
 
     environment: Any
-    predictors: list[TDPredictor]
+    predictors: list[OnlineLearner]
     updates: int
     total_steps: int
     seeds: list[int]
@@ -46,12 +46,9 @@ class UpdateTiming(InRounds):
             lambda leaf: leaf[0], start_streams(self.environment, jnp.asarray(self.seeds[:1]))
         )
         _, time_steps = self.environment.unroll(stream, self.updates, 0)
-        xs = (
-            time_steps.observation.astype(float),
-            time_steps.reward.astype(float),
-            bias_corrections(1 + jnp.arange(self.updates)),
-        )
-        turns = [_turn(predictor, xs, self.seeds[0]) for predictor in self.predictors]
+        seen = time_steps.observation.astype(float), time_steps.reward.astype(float)
+        times = 1 + jnp.arange(self.updates)
+        turns = [_turn(predictor, *seen, times, self.seeds[0]) for predictor in self.predictors]
         for turn in turns:
             turn()
         return turns
@@ -61,24 +58,30 @@ class UpdateTiming(InRounds):
         return {"seconds_per_update": Metric(("agent", "repeat"), seconds)}
 
 
-def _turn(predictor: TDPredictor, xs: tuple, seed: int) -> Turn:
+def _turn(
+    predictor: OnlineLearner, observations: Array, cumulants: Array, times: Array, seed: int
+) -> Turn:
     state = predictor.init(jax.random.key(seed))
+    _, inputs = predictor.inputs(predictor.first_past(), observations, cumulants, times)
 
     @partial(jax.jit, compiler_options=ONLINE_LEARNING)
-    def run(state: Any, xs: tuple) -> tuple:
-        return jax.lax.scan(
-            lambda state, x: predictor.step(state, x[0], x[1], jnp.asarray(STEP_SIZE), x[2]),
-            state,
-            xs,
-        )
+    def run(state: Any, inputs: Inputs) -> tuple:
+        def step(state: Any, inputs: Inputs) -> tuple:
+            return predictor.step(state, *inputs.own, jnp.asarray(STEP_SIZE), *inputs.shared)
 
-    return lambda: jax.block_until_ready(run(state, xs))
+        return jax.lax.scan(step, state, inputs)
+
+    return lambda: jax.block_until_ready(run(state, inputs))
 
 
 def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str, Any]) -> Any:
     """The program of a resolved spec; there is nothing to tune."""
     environment = build_environment(fields)
-    predictors = [build_predictor({**fields, **agent}, environment) for agent in fields["agents"]]
+    predictors = [
+        # of as many units as the spec says
+        build_predictor({**fields, **agent}, environment, padded=False)
+        for agent in fields["agents"]
+    ]
     return UpdateTiming(
         environment, predictors, fields["steps"], fields["repeats"], fields["seeds"]
     )
