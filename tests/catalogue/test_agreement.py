@@ -6,6 +6,10 @@ import pytest
 
 from untruncated.catalogue import KINDS
 from untruncated.catalogue.field import REQUIRED
+from untruncated.environments.popgym import registry
+from untruncated.programs import optimisers
+
+NOTES = "__annotations__"
 
 ENTRIES = {(kind, name): entry for kind, all_ in KINDS.items() for name, entry in all_.items()}
 # What a builder gives besides fields.
@@ -54,3 +58,20 @@ def test_defaults_are_the_same_on_both_sides(kind, name):
         if field.default is not REQUIRED and default is not inspect.Parameter.empty:
             assert (type(field.default), field.default) == (type(default), default), key
         assert field.default is not REQUIRED or default is inspect.Parameter.empty, key
+
+
+# A function's arguments are its own; those of optimisers have no default, and that of POPGym's
+# `make` is read from the catalogue.
+FUNCTIONS = {"optimiser": optimisers, "control_environment": registry}
+
+
+@pytest.mark.parametrize(("kind", "name"), [key for key in ENTRIES if key[0] not in MAPPED])
+def test_no_field_is_said_twice(kind, name):
+    component = ENTRIES[kind, name].load()
+    component = getattr(component, "func", component)  # of a partial
+    if not isinstance(component, type):
+        assert component.__module__ == FUNCTIONS[kind].__name__
+        return
+    for field in ENTRIES[kind, name].fields:
+        saying = [c.__module__ for c in component.__mro__ if field in vars(c).get(NOTES, ())]
+        assert saying and all(module.startswith("untruncated.catalogue.") for module in saying)

@@ -56,3 +56,12 @@ def test_a_message_is_one_line_however_long_and_strange_the_value():
     assert len(refused(Field(float), ["x" * 10_000])) < 300
     error = CatalogueError("a\nb\x1b", "\u2028 \ud800 é")
     assert str(error) == r"a\nb\x1b: \u2028 \ud800 é"
+
+
+def test_a_field_is_shown_as_it_was_written():
+    field = Field(float, 0.9, minimum=0, below=1, meaning="share")
+    assert (
+        repr(field)
+        == "Field(type=<class 'float'>, default=0.9, minimum=0, below=1, meaning='share')"
+    )
+    assert repr(Field(choices=("a", "b"))) == "Field(choices=('a', 'b'))"

@@ -156,6 +156,11 @@ ESTIMATOR = {"operations": lambda sizes: 1, "numbers": lambda sizes: 1}
         ),
         (
             "problem",
+            ProblemEntry("strangers_own:Problem", {"horizon": Field(minimum=1)}),
+            "must declare the type of its field horizon: int, float, bool or str",
+        ),
+        (
+            "problem",
             ProblemEntry("strangers_own:Problem"),
             "is called with no argument, which it does not take: missing a required argument",
         ),

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from untruncated.cells.fidelity import FIDELITIES
+from untruncated.catalogue.fidelity import FIDELITIES
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
 from untruncated.cells.nonlinear_rtu import NonlinearRTU
@@ -110,7 +110,7 @@ def test_through_an_unroll_the_gradient_is_exact_whatever_the_fidelity():
 
 def test_an_unknown_fidelity_and_one_that_changes_nothing_are_refused():
     for cell in (LinearRTU, NonlinearRTU, LRU):
-        with pytest.raises(ValueError, match="unknown fidelity 'referense'"):
+        with pytest.raises(ValueError, match="fidelity: unknown value 'referense'"):
             cell(INPUTS, WIDTH, fidelity="referense")
     with pytest.raises(ValueError, match="'exp_exp' alone, not under 'sigmoid'"):
         LinearRTU(INPUTS, WIDTH, parameterisation="sigmoid", fidelity="reference")

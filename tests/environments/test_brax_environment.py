@@ -259,8 +259,8 @@ def test_an_action_of_the_wrong_shape_is_an_error(brax_programs, shape):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: ReacherPOMDP("exakt"), "'exact' or 'reference', not 'exakt'"),
-        (lambda: ReacherPOMDP(episode_length=0), "at least 1: got 0"),
+        (lambda: ReacherPOMDP("exakt"), "fidelity: unknown value 'exakt' .*'exact'"),
+        (lambda: ReacherPOMDP(episode_length=0), "episode_length: must be at least 1, not 0"),
         (lambda: BraxPOMDP(name="Ant"), "one of ant, halfcheetah, hopper, walker2d: got 'Ant'"),
         (lambda: BraxPOMDP(part="p"), "'P' or 'V', not 'p'"),
     ],

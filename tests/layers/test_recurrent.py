@@ -313,9 +313,9 @@ def test_constrain_clips_what_its_parameterisation_can_break():
     [
         (GRU(4), "GRU needs truncation"),
         (LRU(4, truncation=0), "at least 1"),
-        (LinearRTU(4, activation="gelu"), "unknown activation 'gelu'"),
+        (LinearRTU(4, activation="gelu"), "activation: unknown value 'gelu'"),
         (BlockDiagonal(4, truncation=3, halved=True), "halved traces need exact RTRL"),
-        (LinearRTU(4, parameterisation="log"), "unknown parameterisation 'log'"),
+        (LinearRTU(4, parameterisation="log"), "parameterisation: unknown value 'log'"),
     ],
 )
 def test_what_is_wrong_is_named(layer, message):

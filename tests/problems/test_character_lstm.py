@@ -54,8 +54,8 @@ def test_texts():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"text": "latin"}, "text must be one of"),
-        ({"units": 0}, "units, embedding and vocabulary must be at least 1"),
+        ({"text": "latin"}, "text: unknown value 'latin'"),
+        ({"units": 0}, "units: must be at least 1, not 0"),
         ({"horizon": 20_000}, "has 10487 characters, and a horizon of 20000 needs 20001"),
         ({"vocabulary": 30}, "has 35 symbols, which is more than a vocabulary of 30"),
     ],

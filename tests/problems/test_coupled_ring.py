@@ -27,5 +27,5 @@ def test_a_step_is_half_the_neighbour_and_half_the_parameters(units, parameters)
         expected.append(0.5 * (state[place - 1] + drive))
     np.testing.assert_allclose(after, expected, rtol=1e-12)
     np.testing.assert_allclose(loss, np.mean(np.square(expected)), rtol=1e-12)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="units: must be at least 1, not 0"):
         CoupledRing(0, 1)

@@ -57,9 +57,12 @@ def test_long_run_loss_and_its_optimum():
     ("fields", "message"),
     [
         ({"positive": 24}, "positive must be from 0 to units"),
-        ({"horizon": 0}, "horizon must be at least 1 step, not 0"),
-        ({"horizon": 2**31}, "horizon must be at most 1073741824 steps, not 2147483648"),
-        ({"unroll_loss": "mean"}, "unroll_loss must be one of"),
+        ({"horizon": 0}, "horizon: must be at least 1, not 0"),
+        ({"horizon": 2**31}, "horizon: must be at most 1073741824, not 2147483648"),
+        (
+            {"unroll_loss": "mean"},
+            "unroll_loss: unknown value 'mean'.* Allowed: sum, last, telescoped",
+        ),
     ],
 )
 def test_bad_fields_are_refused(fields, message):

@@ -177,5 +177,5 @@ def test_what_traces_cannot_do_is_told():
         CellTraces().init(ReturnPrediction(horizon=10, unroll_loss="telescoped"), theta, KEY)
     with pytest.raises(ValueError, match="recorded must be at least the 10 steps"):
         ReturnPrediction(horizon=10, recorded=9)
-    with pytest.raises(ValueError, match="recorded"):
+    with pytest.raises(ValueError, match="horizon: must be a whole number, not None"):
         ReturnPrediction(horizon=None)

@@ -61,5 +61,5 @@ def test_the_lowest_value_of_the_fine_grid_is_where_it_is_known_to_be():
 
 
 def test_a_schedule_needs_an_end():
-    with pytest.raises(ValueError, match="horizon must be a number of steps"):
+    with pytest.raises(ValueError, match="horizon: must be a whole number, not None"):
         ToyRegression(horizon=None)

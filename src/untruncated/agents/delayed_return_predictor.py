@@ -16,6 +16,7 @@ from untruncated.agents.adam import (
 )
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.agents.protocol import Inputs
+from untruncated.catalogue.components import DelayedReturnFields
 from untruncated.cells.protocol import Cell, Derived, State
 from untruncated.environments.returns import discounted_returns
 from untruncated.estimators.online.protocol import OnlineGradient
@@ -42,7 +43,7 @@ class DelayedReturnState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DelayedReturnPredictor:
+class DelayedReturnPredictor(DelayedReturnFields):
     """Descends along the gradient of ½ (v - G)² on the stream as it was `delay` steps ago.
 
     By then the return G, cut after `delay` steps, has been seen, so nothing of the future is used.
@@ -52,9 +53,6 @@ class DelayedReturnPredictor:
 
     cell: Cell
     gradient: OnlineGradient
-    discount: float = 0.966
-    delay: int = 300
-    hidden: int = 0
 
     @property
     def head(self) -> Head:

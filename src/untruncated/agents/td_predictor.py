@@ -17,6 +17,7 @@ from untruncated.agents.adam import (
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.agents.protocol import Inputs
 from untruncated.agents.temporal_difference import accumulate_trace, td_error
+from untruncated.catalogue.components import TDFields
 from untruncated.cells.protocol import Cell, Derived
 from untruncated.estimators.online.protocol import OnlineGradient
 
@@ -37,7 +38,7 @@ class TDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TDPredictor:
+class TDPredictor(TDFields):
     """v_t predicts Σ_k discountᵏ c_{t+k+1}, the return of the cumulant c after step t.
 
     δ_t = c_{t+1} + discount v_{t+1} - v_t, e_t = discount trace_decay e_{t-1} + ∇v_t, and Adam
@@ -49,9 +50,6 @@ class TDPredictor:
 
     cell: Cell
     gradient: OnlineGradient
-    discount: float = 0.966
-    trace_decay: float = 0.9
-    hidden: int = 0
 
     @property
     def head(self) -> Head:

@@ -19,6 +19,7 @@ from untruncated.catalogue.plots import PLOTS
 from untruncated.catalogue.popgym import POPGYM
 from untruncated.catalogue.problems import PROBLEMS
 from untruncated.catalogue.programs import PROGRAMS
+from untruncated.catalogue.record import Record, fields_of
 from untruncated.catalogue.strangers import STRANGERS, is_strangers, strangers_entry
 
 __all__ = [
@@ -31,7 +32,9 @@ __all__ = [
     "EstimatorEntry",
     "Field",
     "ProblemEntry",
+    "Record",
     "Sizes",
+    "fields_of",
     "is_strangers",
     "lookup",
 ]

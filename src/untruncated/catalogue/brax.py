@@ -1,22 +1,31 @@
 """The environments made of Brax by name, with the sizes of what an agent sees and does."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from untruncated.catalogue.entry import EnvironmentEntry, Field
+from untruncated.catalogue.fidelity import FIDELITIES
+from untruncated.catalogue.record import Record, fields_of
 
-_FIELDS = {
-    "fidelity": Field(
+
+@dataclass(frozen=True)
+class BraxFields(Record):
+    """Of all of them."""
+
+    fidelity: Annotated[
         str,
-        "exact",
-        choices=("exact", "reference"),
-        meaning="a reset for every episode, or as in the RTU paper's public code: every episode "
-        "starts as the first, and halfcheetah's forward velocity counts as a position",
-    ),
-    "episode_length": Field(
-        int, 1000, minimum=1, maximum=1_000_000, meaning="steps until an episode is truncated"
-    ),
-}
+        Field(
+            choices=FIDELITIES,
+            meaning="a reset for every episode, or as in the RTU paper's public code: every "
+            "episode starts as the first, and halfcheetah's forward velocity counts as a position",
+        ),
+    ] = "exact"
+    episode_length: Annotated[
+        int, Field(minimum=1, maximum=1_000_000, meaning="steps until an episode is truncated")
+    ] = 1000
+
+
 # Robot: number of positions, of velocities and of torques.
 _SIZES = {
     "ant": (13, 14, 8),
@@ -36,7 +45,7 @@ def _entry(robot: str, part: str) -> EnvironmentEntry:
 
     return EnvironmentEntry(
         f"untruncated.environments.brax_pomdp:{robot.capitalize()}{part}",
-        _FIELDS,
+        fields_of(BraxFields),
         observation_size=observation_size,
         actions=lambda fields: None,
         action_size=torques,
@@ -48,7 +57,7 @@ BRAX: dict[str, EnvironmentEntry] = {
 } | {
     "reacher": EnvironmentEntry(
         "untruncated.environments.reacher_pomdp:ReacherPOMDP",
-        _FIELDS,
+        fields_of(BraxFields),
         observation_size=lambda fields: 11,
         actions=lambda fields: None,
         action_size=2,

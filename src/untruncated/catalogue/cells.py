@@ -1,22 +1,95 @@
 """The recurrent cells that a YAML may name; their costs are counted in `costs`."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from untruncated.catalogue import costs
 from untruncated.catalogue.entry import CellEntry, Field
+from untruncated.catalogue.record import Record, fields_of
 from untruncated.catalogue.traits import EIGENVALUES
 
-_WIDTH = Field(int, minimum=1, meaning="number of units")
-_PARAMETERISATION = Field(
+PARAMETERISATIONS = ("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct")
+
+Width = Annotated[int, Field(minimum=1, meaning="number of units")]
+Activation = Annotated[str, Field(choices=("relu", "tanh", "identity"), meaning="the function f")]
+Parameterisation = Annotated[
     str,
-    "exp_exp",
-    choices=("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct"),
-    meaning="how λ is written in terms of ν and θ (RTU paper, Appendix E.1)",
-)
-_OUTPUTS = Field(int, None, minimum=1, nullable=True, meaning="rows of C; as many as units if null")
-_SKIP = Field(bool, False, meaning="adds D x to the output")
+    Field(
+        choices=PARAMETERISATIONS,
+        meaning="how λ is written in terms of ν and θ (RTU paper, Appendix E.1)",
+    ),
+]
 
 
-def _activation(default: str) -> Field:
-    return Field(str, default, choices=("relu", "tanh", "identity"), meaning="the function f")
+@dataclass(frozen=True)
+class RTUFields(Record):
+    """Of the linear and the nonlinear RTU."""
+
+    inputs: int
+    width: Width
+    activation: Activation = "relu"
+    parameterisation: Parameterisation = "exp_exp"
+
+
+@dataclass(frozen=True)
+class LRUFields(Record):
+    """Of the LRU."""
+
+    inputs: int
+    width: Width
+    outputs: Annotated[
+        int | None, Field(minimum=1, meaning="rows of C; as many as units if null")
+    ] = None
+    skip: Annotated[bool, Field(meaning="adds D x to the output")] = False
+    activation: Activation = "identity"
+    parameterisation: Parameterisation = "exp_exp"
+
+
+@dataclass(frozen=True)
+class NonlinearLRUFields(LRUFields):
+    """Of the LRU with an activation inside its recurrence."""
+
+    activation: Activation = "relu"
+
+
+@dataclass(frozen=True)
+class BlockDiagonalFields(Record):
+    """Of the layer of free 2×2 blocks."""
+
+    inputs: int
+    width: Width
+    activation: Activation = "relu"
+    halved: Annotated[
+        bool, Field(meaning="half the traces, exact only while the parameters do not change")
+    ] = False
+    r_max: Annotated[
+        float, Field(above=0, maximum=1, meaning="largest radius that blocks start from")
+    ] = 1.0
+
+
+@dataclass(frozen=True)
+class GRUFields(Record):
+    """Of the GRU."""
+
+    inputs: int
+    width: Width
+
+
+@dataclass(frozen=True)
+class VanillaRNNFields(Record):
+    """Of the plain recurrent network."""
+
+    inputs: int
+    width: Width
+    activation: Activation = "tanh"
+    recurrent_init: Annotated[
+        str,
+        Field(
+            choices=("orthogonal", "lecun_normal", "uniform"),
+            meaning="how the recurrent weights start; uniform is on ±1/√units",
+        ),
+    ] = "orthogonal"
+    bias: Annotated[bool, Field(meaning="adds a learned b, zero at the start")] = False
 
 
 _ANY_CELL = ("truncated_bptt", "bptt", "dense_rtrl")
@@ -25,11 +98,7 @@ _WITH_TRACES = ("rtrl", *_ANY_CELL)
 CELLS: dict[str, CellEntry] = {
     "linear_rtu": CellEntry(
         "untruncated.cells.linear_rtu:LinearRTU",
-        {
-            "width": _WIDTH,
-            "activation": _activation("relu"),
-            "parameterisation": _PARAMETERISATION,
-        },
+        fields_of(RTUFields),
         credits=_WITH_TRACES,
         parameters=costs.rtu_parameters,
         flops=costs.linear_rtu_flops,
@@ -38,11 +107,7 @@ CELLS: dict[str, CellEntry] = {
     ),
     "nonlinear_rtu": CellEntry(
         "untruncated.cells.nonlinear_rtu:NonlinearRTU",
-        {
-            "width": _WIDTH,
-            "activation": _activation("relu"),
-            "parameterisation": _PARAMETERISATION,
-        },
+        fields_of(RTUFields),
         credits=_WITH_TRACES,
         parameters=costs.rtu_parameters,
         flops=costs.nonlinear_rtu_flops,
@@ -51,13 +116,7 @@ CELLS: dict[str, CellEntry] = {
     ),
     "lru": CellEntry(
         "untruncated.cells.lru:LRU",
-        {
-            "width": _WIDTH,
-            "outputs": _OUTPUTS,
-            "skip": _SKIP,
-            "activation": _activation("identity"),
-            "parameterisation": _PARAMETERISATION,
-        },
+        fields_of(LRUFields),
         credits=_WITH_TRACES,
         parameters=costs.lru_parameters,
         flops=costs.lru_flops,
@@ -65,31 +124,14 @@ CELLS: dict[str, CellEntry] = {
     ),
     "nonlinear_lru": CellEntry(
         "untruncated.cells.nonlinear_lru:NonlinearLRU",
-        {
-            "width": _WIDTH,
-            "outputs": _OUTPUTS,
-            "skip": _SKIP,
-            "activation": _activation("relu"),
-            "parameterisation": _PARAMETERISATION,
-        },
+        fields_of(NonlinearLRUFields),
         credits=_WITH_TRACES,
         parameters=costs.lru_parameters,
         flops=costs.nonlinear_lru_flops,
     ),
     "block_diagonal": CellEntry(
         "untruncated.cells.block_diagonal:BlockDiagonal",
-        {
-            "width": _WIDTH,
-            "activation": _activation("relu"),
-            "halved": Field(
-                bool,
-                False,
-                meaning="half the traces, exact only while the parameters do not change",
-            ),
-            "r_max": Field(
-                float, 1.0, above=0, maximum=1, meaning="largest radius that blocks start from"
-            ),
-        },
+        fields_of(BlockDiagonalFields),
         credits=_WITH_TRACES,
         parameters=costs.block_diagonal_parameters,
         flops=costs.block_diagonal_flops,
@@ -97,24 +139,14 @@ CELLS: dict[str, CellEntry] = {
     ),
     "gru": CellEntry(
         "untruncated.cells.gru:GRU",
-        {"width": _WIDTH},
+        fields_of(GRUFields),
         credits=_ANY_CELL,
         parameters=costs.gru_parameters,
         flops=costs.gru_flops,
     ),
     "vanilla_rnn": CellEntry(
         "untruncated.cells.vanilla_rnn:VanillaRNN",
-        {
-            "width": _WIDTH,
-            "activation": _activation("tanh"),
-            "recurrent_init": Field(
-                str,
-                "orthogonal",
-                choices=("orthogonal", "lecun_normal", "uniform"),
-                meaning="how the recurrent weights start; uniform is on ±1/√units",
-            ),
-            "bias": Field(bool, False, meaning="adds a learned b, zero at the start"),
-        },
+        fields_of(VanillaRNNFields),
         credits=_ANY_CELL,
         parameters=costs.vanilla_rnn_parameters,
         flops=costs.vanilla_rnn_flops,

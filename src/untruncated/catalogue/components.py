@@ -1,26 +1,70 @@
 """Everything but the cells that a YAML may name: environments, credit assignments, learners."""
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 from untruncated.catalogue.entry import CreditEntry, Entry, EnvironmentEntry, Field
+from untruncated.catalogue.record import Record, fields_of
 from untruncated.catalogue.traits import IMMEDIATE, OPTIMUM, STREAM, SYMBOLS
 
-_DISCOUNT = Field(float, 0.966, minimum=0, below=1, meaning="discount of the predicted return")
-_HIDDEN = Field(
+Discount = Annotated[float, Field(minimum=0, below=1, meaning="discount of the predicted return")]
+Distractors = Annotated[int, Field(minimum=0, maximum=1000, meaning="stimuli that predict nothing")]
+# The shortest for which the CS is off when the US comes on.
+Interval = Annotated[int, Field(minimum=7, maximum=1000, meaning="mean steps from CS to US, E")]
+Hidden = Annotated[
     int,
-    0,
-    minimum=0,
-    maximum=1_000_000,
-    meaning="tanh units between the features and the prediction; none if 0",
-)
+    Field(
+        minimum=0,
+        maximum=1_000_000,
+        meaning="tanh units between the features and the prediction; none if 0",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class TraceConditioningFields(Record):
+    """Of trace conditioning."""
+
+    interval: Interval = 30
+    distractors: Distractors = 10
+
+
+@dataclass(frozen=True)
+class TruncatedBPTTFields(Record):
+    """Of online truncated backpropagation through time."""
+
+    cell: Any
+    truncation: Annotated[int, Field(minimum=1, meaning="inputs unrolled at every step, T")]
+
+
+@dataclass(frozen=True)
+class TDFields(Record):
+    """Of TD(λ)."""
+
+    cell: Any
+    gradient: Any
+    discount: Discount = 0.966
+    trace_decay: Annotated[
+        float, Field(minimum=0, maximum=1, meaning="λ of TD(λ), 0 for TD(0)")
+    ] = 0.9
+    hidden: Hidden = 0
+
+
+@dataclass(frozen=True)
+class DelayedReturnFields(Record):
+    """Of the regression on a return that is waited for."""
+
+    cell: Any
+    gradient: Any
+    discount: Discount = 0.966
+    delay: Annotated[int, Field(minimum=1, meaning="steps waited for the return")] = 300
+    hidden: Hidden = 0
+
 
 ENVIRONMENTS: dict[str, EnvironmentEntry] = {
     "trace_conditioning": EnvironmentEntry(
         "untruncated.environments.trace_conditioning:TraceConditioning",
-        {
-            "interval": Field(
-                int, 30, minimum=7, maximum=1000, meaning="mean steps from CS to US, E"
-            ),
-            "distractors": Field(int, 10, minimum=0, maximum=1000),
-        },
+        fields_of(TraceConditioningFields),
         observation_size=lambda fields: 2 + fields["distractors"],
         traits={STREAM: {}, OPTIMUM: {}},
     ),
@@ -36,7 +80,7 @@ CREDITS: dict[str, CreditEntry] = {
     "dense_rtrl": CreditEntry("untruncated.estimators.online.dense_rtrl:DenseRTRL"),
     "truncated_bptt": CreditEntry(
         "untruncated.estimators.online.truncated_bptt:TruncatedBPTT",
-        {"truncation": Field(int, minimum=1, meaning="inputs unrolled at every step, T")},
+        fields_of(TruncatedBPTTFields),
     ),
     "bptt": CreditEntry(
         "untruncated.estimators.online.truncated_bptt:TruncatedBPTT", longest_run=2_000
@@ -46,21 +90,11 @@ CREDITS: dict[str, CreditEntry] = {
 LEARNERS: dict[str, Entry] = {
     "td": Entry(
         "untruncated.agents.td_predictor:TDPredictor",
-        {
-            "discount": _DISCOUNT,
-            "trace_decay": Field(
-                float, 0.9, minimum=0, maximum=1, meaning="λ of TD(λ), 0 for TD(0)"
-            ),
-            "hidden": _HIDDEN,
-        },
+        fields_of(TDFields),
         traits={IMMEDIATE: {}},
     ),
     "delayed_return": Entry(
         "untruncated.agents.delayed_return_predictor:DelayedReturnPredictor",
-        {
-            "discount": _DISCOUNT,
-            "delay": Field(int, 300, minimum=1, meaning="steps waited for the return"),
-            "hidden": _HIDDEN,
-        },
+        fields_of(DelayedReturnFields),
     ),
 }

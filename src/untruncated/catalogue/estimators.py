@@ -1,9 +1,12 @@
 """The gradient estimators for unrolled systems, and the optimisers of outer parameters."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
 
 from untruncated.catalogue.entry import Entry, EstimatorEntry, Field
 from untruncated.catalogue.estimator_traits import TRAITS, Sizes
+from untruncated.catalogue.record import Record, fields_of
 
 
 def _costs(name: str) -> dict[str, Callable[[Sizes], float]]:
@@ -11,52 +14,81 @@ def _costs(name: str) -> dict[str, Callable[[Sizes], float]]:
     return {"operations": TRAITS[name].operations, "numbers": TRAITS[name].numbers}
 
 
-_PARTICLES = Field(
-    int, minimum=2, multiple_of=2, meaning="N, both halves of the antithetic pairs counted"
-)
+Particles = Annotated[
+    int,
+    Field(minimum=2, multiple_of=2, meaning="N, both halves of the antithetic pairs counted"),
+]
 # Its square, by which estimates are divided, is to be a float32 as well.
-SIGMA = Field(
-    float, above=0, minimum=1e-18, maximum=1e18, meaning="standard deviation of perturbations"
-)
-_TRUNCATION = Field(int, minimum=1, meaning="steps per unroll, K")
-_TRUNCATED_ES = {"particles": _PARTICLES, "sigma": SIGMA, "truncation": _TRUNCATION}
+Sigma = Annotated[
+    float,
+    Field(above=0, minimum=1e-18, maximum=1e18, meaning="standard deviation of perturbations"),
+]
+Truncation = Annotated[int, Field(minimum=1, meaning="steps per unroll, K")]
+
+
+@dataclass(frozen=True)
+class FullESFields(Record):
+    """Of ES over whole inner problems."""
+
+    particles: Particles
+    sigma: Sigma
+
+
+@dataclass(frozen=True)
+class TruncatedESFields(FullESFields):
+    """Of evolution strategies over truncated unrolls."""
+
+    truncation: Truncation
+
+
+@dataclass(frozen=True)
+class PESAnalyticFields(TruncatedESFields):
+    """Of PES whose newest unroll is differentiated."""
+
+    form: Annotated[
+        str,
+        Field(
+            choices=("A", "B"),
+            meaning="whether ES leaves out the newest unroll (A) or covers it too (B)",
+        ),
+    ] = "A"
+
+
+@dataclass(frozen=True)
+class UnrolledTruncatedBPTTFields(Record):
+    """Of backpropagation through truncated unrolls."""
+
+    truncation: Truncation
+
 
 ESTIMATORS: dict[str, EstimatorEntry] = {
     "full_es": EstimatorEntry(
         "untruncated.estimators.unrolled.evolution_strategies:FullES",
-        {"particles": _PARTICLES, "sigma": SIGMA},
+        fields_of(FullESFields),
         whole=True,
         **_costs("full_es"),
     ),
     "truncated_es": EstimatorEntry(
         "untruncated.estimators.unrolled.evolution_strategies:TruncatedES",
-        _TRUNCATED_ES,
+        fields_of(TruncatedESFields),
         has_reference=True,
         **_costs("truncated_es"),
     ),
     "pes": EstimatorEntry(
         "untruncated.estimators.unrolled.pes:PES",
-        _TRUNCATED_ES,
+        fields_of(TruncatedESFields),
         has_reference=True,
         **_costs("pes"),
     ),
     "es_single": EstimatorEntry(
         "untruncated.estimators.unrolled.es_single:ESSingle",
-        _TRUNCATED_ES,
+        fields_of(TruncatedESFields),
         has_reference=True,
         **_costs("es_single"),
     ),
     "pes_analytic": EstimatorEntry(
         "untruncated.estimators.unrolled.pes_analytic:PESAnalytic",
-        {
-            **_TRUNCATED_ES,
-            "form": Field(
-                str,
-                "A",
-                choices=("A", "B"),
-                meaning="whether ES leaves out the newest unroll (A) or covers it too (B)",
-            ),
-        },
+        fields_of(PESAnalyticFields),
         derivatives=True,
         has_reference=True,
         **_costs("pes_analytic"),
@@ -69,7 +101,7 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     ),
     "truncated_bptt": EstimatorEntry(
         "untruncated.estimators.unrolled.backpropagation:UnrolledTruncatedBPTT",
-        {"truncation": _TRUNCATION},
+        fields_of(UnrolledTruncatedBPTTFields),
         derivatives=True,
         has_reference=True,
         **_costs("truncated_bptt"),
@@ -101,14 +133,19 @@ OPTIMISERS: dict[str, Entry] = {
     "adam": Entry(
         "untruncated.programs.optimisers:adam",
         {
-            "b1": Field(float, 0.9, minimum=0, below=1),
-            "b2": Field(float, 0.999, minimum=0, below=1),
-            "epsilon": Field(float, 1e-8, minimum=0),
+            "b1": Field(float, 0.9, minimum=0, below=1, meaning="decay of the mean"),
+            "b2": Field(float, 0.999, minimum=0, below=1, meaning="decay of the mean square"),
+            "epsilon": Field(float, 1e-8, minimum=0, meaning="added to its root"),
             "clip": _CLIP,
         },
     ),
     "sgd": Entry(
         "untruncated.programs.optimisers:sgd",
-        {"momentum": Field(float, 0.0, minimum=0, below=1), "clip": _CLIP},
+        {
+            "momentum": Field(
+                float, 0.0, minimum=0, below=1, meaning="share of the last step that is kept"
+            ),
+            "clip": _CLIP,
+        },
     ),
 }

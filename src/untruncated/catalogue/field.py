@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 REQUIRED = object()
@@ -12,7 +12,7 @@ REQUIRED = object()
 SMALLEST_FLOAT, LARGEST_FLOAT = 2.0**-126, (2 - 2.0**-23) * 2.0**127
 LARGEST_INTEGER = 2**31 - 1
 # A number in a text: 010 might be meant as 8.
-_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9_]*)?(\.[0-9_]*)?([eE][-+]?[0-9]+)?", re.ASCII)
+DECIMAL = r"[-+]?(0|[1-9][0-9_]*)?(\.[0-9_]*)?([eE][-+]?[0-9]+)?"
 
 
 class CatalogueError(ValueError):
@@ -31,10 +31,11 @@ class Field:
     A field equal to its default is left out of a run's canonical form, so a default must never
     change: give a new meaning a new name or raise the component's `semantics`. A text that is
     `drawn` stands in a figure. A number is one that runs can hold, in 32 bits: what would overflow,
-    vanish or round to an excluded bound is refused.
+    vanish or round to an excluded bound is refused. In an annotation, the type and the default are
+    those of what is annotated: see `catalogue.record`.
     """
 
-    type: type
+    type: "type | None" = None
     default: Any = REQUIRED
     choices: tuple = ()
     minimum: float | None = None
@@ -45,6 +46,12 @@ class Field:
     nullable: bool = False
     drawn: bool = False
     meaning: str = ""
+
+    def __repr__(self) -> str:
+        """What is said of it, and nothing else: it stands in signatures, as `help` shows them."""
+        values = {entry.name: (getattr(self, entry.name), entry.default) for entry in fields(self)}
+        said = [f"{name}={value!r}" for name, (value, usual) in values.items() if value != usual]
+        return f"Field({', '.join(said)})"
 
     def coerce(self, value: Any, where: str) -> Any:
         """The value in the field's type, so that 1e-3, 0.001 and the string "1e-3" are one.
@@ -107,7 +114,7 @@ def coerce_type(value: Any, wanted: type, where: str) -> Any:
         if isinstance(value, str):
             return value
         raise wrong
-    if isinstance(value, str) and not _DECIMAL.fullmatch(value):
+    if isinstance(value, str) and not re.fullmatch(DECIMAL, value):
         raise wrong
     try:
         number = float(value)

@@ -1,9 +1,11 @@
 """POPGym's environments by name, with the sizes of what an agent sees and may do."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from untruncated.catalogue.entry import EnvironmentEntry, Field
+from untruncated.catalogue.fidelity import FIDELITIES
 
 # Number of features and of actions at Easy, Medium and Hard; None is one real number.
 _SIZES: dict[str, tuple[tuple[int, int | None], ...]] = {
@@ -29,6 +31,12 @@ _REFERENCE_SIZES: dict[str, tuple[tuple[int, int | None], ...]] = {
     "Autoencode": ((4, 4),) * 3,
     "CountRecall": ((4, 2), (8, 2), (26, 2)),
 }
+FIDELITY = Field(
+    str,
+    "exact",
+    choices=FIDELITIES,
+    meaning="the rules of the popgym package, or of the RTU paper's public code",
+)
 _LEVELS = ("Easy", "Medium", "Hard")
 
 
@@ -45,14 +53,7 @@ def _entry(family: str, level: int) -> EnvironmentEntry:
 
     return EnvironmentEntry(
         f"untruncated.environments.popgym.registry:{family}{_LEVELS[level]}",
-        {
-            "fidelity": Field(
-                str,
-                "exact",
-                choices=tuple(sizes),
-                meaning="the rules of the popgym package, or of the RTU paper's public code",
-            )
-        },
+        {"fidelity": replace(FIDELITY, choices=tuple(sizes))},
         observation_size=observation_size,
         actions=actions,
         action_size=1 if sizes["exact"][1] is None else 0,

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from untruncated.catalogue.entry import Entry, Field
-from untruncated.catalogue.estimators import SIGMA
+from untruncated.catalogue.estimators import FullESFields
 from untruncated.catalogue.objective import Direction, Objective
+from untruncated.catalogue.record import fields_of
 from untruncated.catalogue.traits import (
     EIGENVALUES,
     IMMEDIATE,
@@ -222,7 +223,9 @@ PROGRAMS: dict[str, ProgramEntry] = {
                 str, "bptt", choices=("bptt", "full_es"), meaning="what estimates are compared with"
             ),
             "truth_particles": Field(int, 5000, minimum=2, multiple_of=2, meaning="of full_es"),
-            "truth_sigma": replace(SIGMA, default=1e-3, meaning="of full_es"),
+            "truth_sigma": replace(
+                fields_of(FullESFields)["sigma"], default=1e-3, meaning="of full_es"
+            ),
             **COMMON,
             "fidelity": _UNROLL_FIDELITY,
         },

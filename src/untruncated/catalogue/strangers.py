@@ -71,6 +71,9 @@ def _check_location(kind: str, name: str, found: Any, entry: Entry, where: str) 
 
 def _undeclared(entry: Entry) -> str:
     """What an entry leaves out, or nothing."""
+    for name, field in entry.fields.items():
+        if field.type not in (int, float, bool, str):
+            return f"must declare the type of its field {name}: int, float, bool or str"
     for name, formula in entry.formulas.items():
         if not callable(getattr(entry, name)):
             return f"must declare {name}=lambda {formula.arguments}: …, {formula.meaning}"

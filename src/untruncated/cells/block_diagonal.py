@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import BlockDiagonalFields
 from untruncated.cells import block_traces as traces_of
 from untruncated.cells import rollout_gradients
 from untruncated.cells.activations import ACTIVATIONS
@@ -27,7 +28,7 @@ class BlockDiagonalParameters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockDiagonal:
+class BlockDiagonal(BlockDiagonalFields):
     """h' = M h + [W1 x; W2 x], M = [[a, b], [c, d]] per unit, features f([h1; h2]).
 
     RTU paper, Appendix F.1. There is no input scale γ: without a radius nothing defines it.
@@ -35,12 +36,6 @@ class BlockDiagonal:
     `halved` carries half the traces, which is exact only while the parameters do not change, and
     in float32 ill-conditioned for slow blocks: see `block_traces`.
     """
-
-    inputs: int
-    width: int
-    activation: str = "relu"
-    halved: bool = False
-    r_max: float = 1.0
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal, orthogonal
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import GRUFields
+
 
 class GRUParameters(NamedTuple):
     """Gates are laid side by side in the order reset, update, candidate.
@@ -23,11 +25,8 @@ class GRUParameters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GRU:
+class GRU(GRUFields):
     """h' = (1 - z) tanh(W_n x + b_n + r (U_n h + c_n)) + z h, features h."""
-
-    inputs: int
-    width: int
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from jaxtyping import Array, Float
 
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.cells import complex_traces as traces_of
 from untruncated.cells import rollout_gradients
 from untruncated.cells.activations import ACTIVATIONS
 from untruncated.cells.complex_traces import ComplexGradient, ComplexState, ComplexTraces
-from untruncated.cells.fidelity import is_reference
 from untruncated.cells.lru_base import LRUBase, LRUDerived, LRUParameters
 
 
@@ -20,13 +20,10 @@ class LRU(LRUBase):
     RTU paper's public code does. Whatever differentiates through `step` is exact all the same.
 
     Raises:
-        ValueError: The fidelity is unknown.
+        ValueError: A field has a value that is not allowed.
     """
 
-    fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        is_reference(self.fidelity)
+    fidelity: Fidelity = "exact"
 
     def step(
         self, params: LRUParameters, derived: LRUDerived, state: ComplexState, drive: ComplexState
@@ -99,4 +96,4 @@ class LRU(LRUBase):
 
     def _trace_scale(self, params: LRUParameters, derived: LRUDerived) -> Float[Array, " units"]:
         """What the input is multiplied by on its way into the trace of B."""
-        return params.gamma_log if is_reference(self.fidelity) else derived.scale
+        return params.gamma_log if self.fidelity == "reference" else derived.scale

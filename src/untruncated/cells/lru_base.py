@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import LRUFields
 from untruncated.cells.complex_traces import ComplexGradient, ComplexState, zero_state
 from untruncated.cells.rotation import Rotation, chain_rule, constrain, init_rotation, rotation
 
@@ -35,19 +36,12 @@ class LRUDerived(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LRUBase:
+class LRUBase(LRUFields):
     """n complex units driven by exp(γ_log) B x, where `width` is n, read out by Re(C z) + D x.
 
     `outputs` is the number of rows of C; `None` means as many as units. Unlike the RTU's, γ is
     learned freely after its initialisation at sqrt(1 - r²).
     """
-
-    inputs: int
-    width: int
-    outputs: int | None = None
-    skip: bool = False
-    activation: str = "identity"
-    parameterisation: str = "exp_exp"
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:

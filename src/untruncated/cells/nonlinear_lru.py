@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Array, Float
 
+from untruncated.catalogue.cells import NonlinearLRUFields
 from untruncated.cells import nonlinear_traces as traces_of
 from untruncated.cells import rollout_gradients
 from untruncated.cells.complex_traces import ComplexGradient, ComplexState
@@ -12,13 +13,11 @@ from untruncated.cells.nonlinear_traces import NonlinearTraces
 
 
 @dataclass(frozen=True)
-class NonlinearLRU(LRUBase):
+class NonlinearLRU(NonlinearLRUFields, LRUBase):
     """z' = f(λ z + exp(γ_log) B x) on real and imaginary part, features Re(C z) + D x.
 
     RTU paper, Section 4.1.
     """
-
-    activation: str = "relu"
 
     def step(
         self, params: LRUParameters, derived: LRUDerived, state: ComplexState, drive: ComplexState

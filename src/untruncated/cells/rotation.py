@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import PARAMETERISATIONS
 from untruncated.cells.cos_sin import cos_sin
 
-PARAMETERISATIONS = ("exp_exp", "exp_exp_nu", "exp", "sigmoid", "direct")
 _LARGEST_ANGLE = 6.28
 # `exp` and `direct` can reach r = 1, where γ = 0 and its slope is infinite: γ is held from here on.
 _SMALLEST_SCALE = 1e-4

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import RTUFields
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.cells.complex_traces import ComplexGradient, ComplexState, zero_state
-from untruncated.cells.fidelity import is_reference
 from untruncated.cells.rotation import (
     Rotation,
     chain_rule,
@@ -30,7 +31,7 @@ class RTUParameters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RTU:
+class RTU(RTUFields):
     """n complex units driven by γ W x, where `width` is n: 2n real features.
 
     The fidelity "reference" leaves the factor θ = exp(θ_log) out of the RTRL gradient of θ_log, as
@@ -38,17 +39,15 @@ class RTU:
     differentiates through `step` is exact all the same.
 
     Raises:
-        ValueError: The fidelity is unknown, or there is no reference for the parameterisation.
+        ValueError: A field has a value that is not allowed, or there is no reference for the
+            parameterisation.
     """
 
-    inputs: int
-    width: int
-    activation: str = "relu"
-    parameterisation: str = "exp_exp"
-    fidelity: str = "exact"
+    fidelity: Fidelity = "exact"
 
     def __post_init__(self) -> None:
-        if is_reference(self.fidelity) and self.parameterisation != "exp_exp":
+        super().__post_init__()
+        if self.fidelity == "reference" and self.parameterisation != "exp_exp":
             raise ValueError(
                 "the fidelity 'reference' differs under the parameterisation 'exp_exp' alone, "
                 f"not under {self.parameterisation!r}"
@@ -70,7 +69,7 @@ class RTU:
 
     def derive(self, params: RTUParameters) -> Rotation:
         derived = rotation(self.parameterisation, params.nu, params.theta)
-        if is_reference(self.fidelity):
+        if self.fidelity == "reference":
             return derived._replace(angle_slope=jnp.ones_like(params.theta))
         return derived
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax.nn.initializers import lecun_normal, orthogonal
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.cells import VanillaRNNFields
 from untruncated.cells.activations import ACTIVATIONS
 
 
@@ -37,18 +38,12 @@ class VanillaRNNParameters(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VanillaRNN:
+class VanillaRNN(VanillaRNNFields):
     """h' = f(W_h h + W_x x + b), features h. RTU paper, Appendix B.2.
 
     There is no b unless `bias`. The paper does not say how W_h starts: `recurrent_init` is one of
     `RECURRENT_INITS`.
     """
-
-    inputs: int
-    width: int
-    activation: str = "tanh"
-    recurrent_init: str = "orthogonal"
-    bias: bool = False
 
     @property
     def feature_sizes(self) -> tuple[int, ...]:

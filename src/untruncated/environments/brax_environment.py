@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
+from untruncated.catalogue.brax import BraxFields
 from untruncated.environments.protocol import TimeStep, first_time_step
 from untruncated.environments.quiet_brax import brax, envs, mujoco, quiet
 
@@ -47,7 +48,7 @@ def physics_is_finite(state: State) -> Bool[Array, "*copies"]:
 
 
 @dataclass(frozen=True)
-class BraxEnvironment:
+class BraxEnvironment(BraxFields):
     """Brax's rewards and ends; a subclass says which robot it is and what of it is seen.
 
     The action is a vector of torques, each within ±`action_bound`. Brax clips what goes to the
@@ -69,17 +70,8 @@ class BraxEnvironment:
             wrong shape.
     """
 
-    fidelity: str = "exact"
-    episode_length: int = 1000
-
     actions: ClassVar[None] = None
     action_bound: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        if self.fidelity not in ("exact", "reference"):
-            raise ValueError(f"fidelity must be 'exact' or 'reference', not {self.fidelity!r}")
-        if self.episode_length < 1:
-            raise ValueError(f"episode_length must be at least 1: got {self.episode_length}")
 
     @property
     def robot(self) -> str:

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32, PRNGKeyArray
 
+from untruncated.catalogue.components import TraceConditioningFields
 from untruncated.environments.protocol import TimeStep
 
 
@@ -37,7 +38,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TraceConditioning:
+class TraceConditioning(TraceConditioningFields):
     """The trace-conditioning stream; durations are in steps.
 
     Attributes:
@@ -56,8 +57,6 @@ class TraceConditioning:
         ValueError: if stimuli could overlap or a number is out of range.
     """
 
-    interval: int = 30
-    distractors: int = 10
     cs_steps: int = 4
     us_steps: int = 2
     iti_low: int = 80

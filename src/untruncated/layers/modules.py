@@ -3,7 +3,12 @@
 import flax.linen as nn
 
 from untruncated import cells
-from untruncated.cells.activations import ACTIVATIONS
+from untruncated.catalogue.cells import (
+    BlockDiagonalFields,
+    LRUFields,
+    NonlinearLRUFields,
+    RTUFields,
+)
 from untruncated.layers.recurrent import Recurrent
 
 
@@ -21,12 +26,12 @@ class LinearRTU(Recurrent):
             "direct"; "exp" and "direct" need `constrain` after every update.
     """
 
-    activation: str = "relu"
-    parameterisation: str = "exp_exp"
+    activation: str = RTUFields.activation
+    parameterisation: str = RTUFields.parameterisation
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.LinearRTU:
-        return cells.LinearRTU(inputs, self.width, _known(self.activation), self.parameterisation)
+        return cells.LinearRTU(inputs, self.width, self.activation, self.parameterisation)
 
 
 class NonlinearRTU(Recurrent):
@@ -35,14 +40,12 @@ class NonlinearRTU(Recurrent):
     Shapes, parameters and attributes are those of `LinearRTU`.
     """
 
-    activation: str = "relu"
-    parameterisation: str = "exp_exp"
+    activation: str = RTUFields.activation
+    parameterisation: str = RTUFields.parameterisation
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.NonlinearRTU:
-        return cells.NonlinearRTU(
-            inputs, self.width, _known(self.activation), self.parameterisation
-        )
+        return cells.NonlinearRTU(inputs, self.width, self.activation, self.parameterisation)
 
 
 class LRU(Recurrent):
@@ -61,16 +64,15 @@ class LRU(Recurrent):
         parameterisation: As for `LinearRTU`.
     """
 
-    outputs: int | None = None
-    skip: bool = False
-    activation: str = "identity"
-    parameterisation: str = "exp_exp"
+    outputs: int | None = LRUFields.outputs
+    skip: bool = LRUFields.skip
+    activation: str = LRUFields.activation
+    parameterisation: str = LRUFields.parameterisation
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.LRU:
-        activation = _known(self.activation)
         return cells.LRU(
-            inputs, self.width, self.outputs, self.skip, activation, self.parameterisation
+            inputs, self.width, self.outputs, self.skip, self.activation, self.parameterisation
         )
 
 
@@ -81,16 +83,15 @@ class NonlinearLRU(Recurrent):
     paper, Section 4.1.
     """
 
-    outputs: int | None = None
-    skip: bool = False
-    activation: str = "relu"
-    parameterisation: str = "exp_exp"
+    outputs: int | None = NonlinearLRUFields.outputs
+    skip: bool = NonlinearLRUFields.skip
+    activation: str = NonlinearLRUFields.activation
+    parameterisation: str = NonlinearLRUFields.parameterisation
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.NonlinearLRU:
-        activation = _known(self.activation)
         return cells.NonlinearLRU(
-            inputs, self.width, self.outputs, self.skip, activation, self.parameterisation
+            inputs, self.width, self.outputs, self.skip, self.activation, self.parameterisation
         )
 
 
@@ -108,14 +109,14 @@ class BlockDiagonal(Recurrent):
             ill-conditioned for blocks that turn and decay slowly. T-BPTT has no traces to halve.
     """
 
-    activation: str = "relu"
-    halved: bool = False
+    activation: str = BlockDiagonalFields.activation
+    halved: bool = BlockDiagonalFields.halved
 
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.BlockDiagonal:
         if self.halved and self.truncation is not None:
             raise ValueError("halved traces need exact RTRL: leave out halved or truncation")
-        return cells.BlockDiagonal(inputs, self.width, _known(self.activation), self.halved)
+        return cells.BlockDiagonal(inputs, self.width, self.activation, self.halved)
 
 
 class GRU(Recurrent):
@@ -133,9 +134,3 @@ class GRU(Recurrent):
     @nn.nowrap
     def make_cell(self, inputs: int) -> cells.GRU:
         return cells.GRU(inputs, self.width)
-
-
-def _known(activation: str) -> str:
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"unknown activation {activation!r}: choose from {tuple(ACTIVATIONS)}")
-    return activation

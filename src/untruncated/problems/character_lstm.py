@@ -13,11 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from untruncated.catalogue.problems import CharacterLSTMFields
 from untruncated.datasets import english_text, penn_treebank
 from untruncated.datasets.characters import encode
-from untruncated.problems.protocol import check_problem
-
-TEXTS = ("english", "penn_treebank", "random", "repeated")
 
 
 class Weights(NamedTuple):
@@ -43,7 +41,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CharacterLSTM:
+class CharacterLSTM(CharacterLSTMFields):
     """Loss of step t: the cross-entropy, in nats, of character t + 1 given those up to t.
 
     The text's first `horizon` + 1 characters are used: `text` is "english", a story that comes
@@ -51,20 +49,10 @@ class CharacterLSTM:
     one character again and again. All sizes are numbers of units.
     """
 
-    horizon: int = 1000
-    text: str = "english"
-    units: int = 5
-    embedding: int = 5
-    vocabulary: int = 50
-    unroll_loss: str = "sum"
     differentiable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if self.text not in TEXTS:
-            raise ValueError(f"text must be one of {TEXTS}, not {self.text!r}")
-        if min(self.units, self.embedding, self.vocabulary) < 1:
-            raise ValueError(f"units, embedding and vocabulary must be at least 1: got {self}")
+        super().__post_init__()
         _ = self.characters  # a missing text is told at once, not from inside a compiled function
 
     @cached_property

@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.problems.protocol import check_problem
+from untruncated.catalogue.problems import CoupledRingFields
 
 
 @dataclass(frozen=True)
-class CoupledRing:
+class CoupledRing(CoupledRingFields):
     """s'_i = ½ s_{i-1} + ½ mean_j tanh(θ_ji + s_i), the mean over the parameters at place i.
 
     θ is laid round the ring: again and again if there are fewer parameters than units, several to
@@ -20,16 +20,7 @@ class CoupledRing:
     same.
     """
 
-    units: int = 64
-    parameters: int = 64
-    horizon: int | None = 100
-    unroll_loss: str = "sum"
     differentiable: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if min(self.units, self.parameters) < 1:
-            raise ValueError(f"units and parameters must be at least 1: got {self}")
 
     def initial_theta(self, key: PRNGKeyArray) -> Float[Array, " parameters"]:
         return jax.random.normal(key, (self.parameters,))

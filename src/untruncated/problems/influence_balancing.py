@@ -11,28 +11,23 @@ from typing import ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.problems.protocol import check_problem
+from untruncated.catalogue.problems import InfluenceBalancingFields
 
 
 @dataclass(frozen=True)
-class InfluenceBalancing:
+class InfluenceBalancing(InfluenceBalancingFields):
     """s' = A s + θ v with A = ½ on the diagonal and above it, loss ½ (s₁ - 1)² after each step.
 
     The state starts at ones. With p = `positive` of n = `units` entries of v at +1 and the others
     at -1, the first unit tends to 2 (2 p - n) θ.
     """
 
-    units: int = 23
-    positive: int = 10
-    start: float = 0.5
-    horizon: int | None = None
-    unroll_loss: str = "last"
     differentiable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if not 0 <= self.positive <= self.units or self.units < 1:
-            raise ValueError(f"positive must be from 0 to units, and units at least 1: got {self}")
+        super().__post_init__()
+        if self.positive > self.units:
+            raise ValueError(f"positive must be from 0 to units: got {self}")
 
     def initial_theta(self, key: PRNGKeyArray) -> Float[Array, ""]:
         del key  # it always starts at the same place

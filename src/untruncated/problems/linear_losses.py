@@ -7,10 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.problems.protocol import check_problem
-
-STRUCTURES = ("diagonal", "upper_triangular")
-ENTRIES = ("identical", "independent")
+from untruncated.catalogue.problems import LinearLossesFields
 
 
 class Copies(NamedTuple):
@@ -21,7 +18,7 @@ class Copies(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinearLosses:
+class LinearLosses(LinearLossesFields):
     """L_t = Σ_m g[m, t] · θ_m, where θ_m is θ as it was in step m; PES paper, Section 4.1.
 
     `structure` says which g are not zero: "diagonal", those with m = t; or "upper_triangular",
@@ -29,21 +26,7 @@ class LinearLosses:
     for every inner problem ("independent"). `horizon` is T, `parameters` P.
     """
 
-    horizon: int = 8
-    parameters: int = 3
-    structure: str = "upper_triangular"
-    entries: str = "independent"
-    unroll_loss: str = "sum"
     differentiable: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if self.horizon is None or self.parameters < 1:
-            raise ValueError(f"horizon must be a number, parameters at least 1: got {self}")
-        if self.structure not in STRUCTURES or self.entries not in ENTRIES:
-            raise ValueError(
-                f"structure must be one of {STRUCTURES} and entries one of {ENTRIES}: got {self}"
-            )
 
     def initial_theta(self, key: PRNGKeyArray) -> Float[Array, " parameters"]:
         del key

@@ -11,8 +11,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 Theta = Any
 State = Any
 
-UNROLL_LOSSES = ("sum", "last", "telescoped")
-
 
 class Problem(Protocol):
     """Pure functions of pytrees; an implementation holds its constants in a frozen dataclass.
@@ -49,16 +47,3 @@ class Problem(Protocol):
 
         The loss is one to be minimised, in JAX's default float type.
         """
-
-
-LONGEST = 2**30  # steps are counted in 32 bits
-
-
-def check_problem(horizon: int | None, unroll_loss: str) -> None:
-    """Raises a ValueError unless a problem may have this horizon and this loss."""
-    if horizon is not None and horizon < 1:
-        raise ValueError(f"horizon must be at least 1 step, not {horizon}; None never ends")
-    if horizon is not None and horizon > LONGEST:
-        raise ValueError(f"horizon must be at most {LONGEST} steps, not {horizon}; None never ends")
-    if unroll_loss not in UNROLL_LOSSES:
-        raise ValueError(f"unroll_loss must be one of {UNROLL_LOSSES}, not {unroll_loss!r}")

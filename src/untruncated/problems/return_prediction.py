@@ -15,6 +15,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from untruncated.catalogue.problems import ReturnPredictionFields
 from untruncated.cells.gru import GRU
 from untruncated.cells.linear_rtu import LinearRTU
 from untruncated.cells.lru import LRU
@@ -22,7 +23,6 @@ from untruncated.cells.nonlinear_rtu import NonlinearRTU
 from untruncated.cells.protocol import Cell, Features, Parameters, State
 from untruncated.environments.returns import discounted_returns, tail_steps
 from untruncated.environments.trace_conditioning import TraceConditioning
-from untruncated.problems.protocol import check_problem
 
 CELLS = {"linear_rtu": LinearRTU, "nonlinear_rtu": NonlinearRTU, "lru": LRU, "gru": GRU}
 
@@ -50,7 +50,7 @@ class Recording(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReturnPrediction:
+class ReturnPrediction(ReturnPredictionFields):
     """Loss of step t: (v_t - G_t)², with v_t = weights · features + bias after observation t.
 
     The stream is trace conditioning with mean interval `interval` and `distractors`, drawn by
@@ -60,28 +60,15 @@ class ReturnPrediction:
     have their defaults.
     """
 
-    cell: str = "linear_rtu"
-    width: int = 8
-    interval: int = 10
-    distractors: int = 10
-    discount: float = 0.9
-    horizon: int = 100_000
-    stream_seed: int = 0
-    unroll_loss: str = "sum"
-    recorded: int | None = None
     differentiable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if self.horizon is None:
-            raise ValueError("horizon must be a number: the stream is recorded")
+        super().__post_init__()
         if self.steps < self.horizon:
             raise ValueError(
                 f"recorded must be at least the {self.horizon} steps of an inner problem, "
                 f"not {self.recorded}"
             )
-        if self.cell not in CELLS:
-            raise ValueError(f"cell must be one of {', '.join(CELLS)}: got {self.cell!r}")
         _ = self.recording  # outside of any compiled function
 
     @property

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from untruncated.problems.protocol import check_problem
+from untruncated.catalogue.problems import ToyRegressionFields
 
 
 def inner_function(x: Float[Array, "2"]) -> Float[Array, ""]:
@@ -22,23 +22,14 @@ def inner_function(x: Float[Array, "2"]) -> Float[Array, ""]:
 
 
 @dataclass(frozen=True)
-class ToyRegression:
+class ToyRegression(ToyRegressionFields):
     """x' = x - α_t ∇f(x) from x = (1, 1), loss f(x'); α_t = (1 - t/T) exp(θ₀) + t/T exp(θ₁).
 
     θ starts at (`start_first`, `start_last`): the logarithms of the first step's size, and of the
     size that the schedule would reach at step T.
     """
 
-    horizon: int = 100
-    start_first: float = -4.0
-    start_last: float = -4.0
-    unroll_loss: str = "sum"
     differentiable: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_problem(self.horizon, self.unroll_loss)
-        if self.horizon is None:
-            raise ValueError("horizon must be a number of steps: the schedule runs from 0 to it")
 
     def initial_theta(self, key: PRNGKeyArray) -> Float[Array, "2"]:
         del key  # it always starts at the same place

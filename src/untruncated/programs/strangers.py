@@ -9,9 +9,10 @@ from typing import Any
 import jax
 
 from untruncated.catalogue import lookup
+from untruncated.catalogue.problems import UNROLL_LOSSES
 from untruncated.cells.protocol import Cell
 from untruncated.estimators.unrolled.protocol import UnrollEstimator
-from untruncated.problems.protocol import UNROLL_LOSSES, Problem
+from untruncated.problems.protocol import Problem
 
 
 def check_environment(given: Mapping[str, Any], environment: Any) -> None:

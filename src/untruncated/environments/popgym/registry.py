@@ -5,6 +5,7 @@ import importlib
 from functools import partial
 from typing import Any
 
+from untruncated.catalogue.popgym import FIDELITY
 from untruncated.environments.popgym.protocol import Game
 
 LEVELS = ("Easy", "Medium", "Hard")
@@ -36,7 +37,7 @@ def names() -> list[str]:
     return [family + level for family in FAMILIES for level in LEVELS]
 
 
-def make(name: str, fidelity: str = "exact") -> Game:
+def make(name: str, fidelity: str = FIDELITY.default) -> Game:
     """The environment called `name`.
 
     Args:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from untruncated.catalogue.components import TruncatedBPTTFields
 from untruncated.cells.protocol import Cell, Derived, Features, Parameters, State
 from untruncated.estimators.online.protocol import OnlineStep
 
@@ -40,7 +41,7 @@ def unroll_window(
 
 
 @dataclass(frozen=True)
-class TruncatedBPTT:
+class TruncatedBPTT(TruncatedBPTTFields):
     """Unrolls the last `truncation` inputs from the stored state with today's parameters.
 
     The state at t is the end of that unroll. Before step T the missing inputs are masked, so with
@@ -49,7 +50,6 @@ class TruncatedBPTT:
     """
 
     cell: Cell
-    truncation: int
 
     def init(self) -> Window:
         start = self.cell.initial_state()

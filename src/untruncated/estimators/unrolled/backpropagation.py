@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.estimators import UnrolledTruncatedBPTTFields
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.estimators.unrolled.evolution_strategies import SharedState, start_shared
 from untruncated.estimators.unrolled.protocol import (
     advance,
@@ -43,15 +45,14 @@ class UnrolledBPTT:
 
 
 @dataclass(frozen=True)
-class UnrolledTruncatedBPTT:
+class UnrolledTruncatedBPTT(UnrolledTruncatedBPTTFields):
     """Backpropagation through the next `truncation` steps, K, from a state taken as constant.
 
     The state goes on with the same θ that the gradient is taken at. A telescoped loss has the
     gradient of the last one, because the loss before the unroll is constant.
     """
 
-    truncation: int
-    fidelity: str = "exact"
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> SharedState:
         check_theta(theta, self)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.estimators.unrolled.pairs import (
     TruncatedStrategy,
     differences,
@@ -74,7 +75,7 @@ class ESSingle(TruncatedStrategy):
     smoothed loss as ES over whole inner problems. The state's `accumulators` are the ε.
     """
 
-    fidelity: str = "exact"
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
         check_theta(theta, self)

@@ -10,10 +10,11 @@ import jax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
+from untruncated.catalogue.estimators import FullESFields
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.estimators.unrolled.pairs import (
     Lost,
     TruncatedStrategy,
-    check_particles,
     differences,
     finite_pairs,
     none_lost,
@@ -40,17 +41,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FullES:
+class FullES(FullESFields):
     """ES over whole inner problems: unbiased for the gradient of the smoothed loss.
 
     `particles` is N, both halves of the pairs counted; `sigma` a standard deviation.
     """
-
-    particles: int
-    sigma: float
-
-    def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Lost:
         del key  # nothing else is carried from one call to the next
@@ -98,7 +93,7 @@ class TruncatedES(TruncatedStrategy):
     the last one, because the loss before the unroll is the same for all particles.
     """
 
-    fidelity: str = "exact"
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> SharedState:
         check_theta(theta, self)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int, Int32, PRNGKeyArray
 
+from untruncated.catalogue.estimators import TruncatedESFields
 from untruncated.estimators.unrolled.protocol import (
     Clock,
     Parts,
@@ -23,38 +24,13 @@ if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, State, Theta
 
 
-SMALLEST_SIGMA, LARGEST_SIGMA = 1e-18, 1e18
-
-
-def check_particles(particles: int, sigma: float) -> None:
-    """Raises a ValueError unless the particles make pairs with perturbations of some size."""
-    if particles < 2 or particles % 2:
-        raise ValueError(
-            f"particles must be an even number from 2 on, for antithetic pairs, not {particles}"
-        )
-    if not sigma > 0:
-        raise ValueError(f"sigma must be above 0, not {sigma}")
-    if not SMALLEST_SIGMA <= sigma <= LARGEST_SIGMA:
-        raise ValueError(
-            f"sigma must be from {SMALLEST_SIGMA} to {LARGEST_SIGMA}, so that its square is a "
-            f"float32: got {sigma}"
-        )
-
-
 @dataclass(frozen=True)
-class TruncatedStrategy:
+class TruncatedStrategy(TruncatedESFields):
     """What evolution strategies over truncated unrolls have in common.
 
     `particles` is N, both halves of the pairs counted; `sigma` a standard deviation; `truncation`
     K steps per unroll.
     """
-
-    particles: int
-    sigma: float
-    truncation: int
-
-    def __post_init__(self) -> None:
-        check_particles(self.particles, self.sigma)
 
     def inner_steps(self, problem: "Problem") -> int:
         """Steps of the inner problem that a call takes."""

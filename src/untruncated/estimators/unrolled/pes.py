@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.estimators.unrolled.pairs import (
     TruncatedStrategy,
     weighted,
@@ -39,7 +40,7 @@ class PES(TruncatedStrategy):
     and with it the variance.
     """
 
-    fidelity: str = "exact"
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> Particles:
         check_theta(theta, self)

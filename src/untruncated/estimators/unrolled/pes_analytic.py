@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
+from untruncated.catalogue.estimators import PESAnalyticFields
+from untruncated.catalogue.fidelity import Fidelity
 from untruncated.estimators.unrolled.pairs import (
     TruncatedStrategy,
     weighted,
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
     from untruncated.problems.protocol import Problem, Theta
 
 
-FORMS = ("A", "B")
-
-
 class ParticlesAndMean(NamedTuple):
     """The particles, and the state that the unperturbed parameters lead to."""
 
@@ -41,7 +40,7 @@ class ParticlesAndMean(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PESAnalytic(TruncatedStrategy):
+class PESAnalytic(PESAnalyticFields, TruncatedStrategy):
     """PES whose newest unroll is differentiated; PES paper, Section 4.2 and Algorithm 4.
 
     With p = ∂L_t/∂θ_t by backpropagation through the unroll from the state of the unperturbed
@@ -52,13 +51,7 @@ class PESAnalytic(TruncatedStrategy):
     * form B, ĝ = p + 1/(N σ²) Σ ξ_t Δ: p only reduces the variance.
     """
 
-    form: str = "A"
-    fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.form not in FORMS:
-            raise ValueError(f"form must be one of {FORMS}, not {self.form!r}")
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> ParticlesAndMean:
         check_theta(theta, self)

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from untruncated.catalogue.fidelity import Fidelity
+from untruncated.catalogue.record import Record
 from untruncated.estimators.unrolled.protocol import (
-    FIDELITIES,
     Clock,
     advance,
     check_theta,
@@ -43,7 +44,7 @@ class RankOne(NamedTuple):
 
 
 @dataclass(frozen=True)
-class UORO:
+class UORO(Record):
     """G ≈ s̃ θ̃ᵀ with s̃' = ρ₀ H s̃ + ρ₁ ν and θ̃' = θ̃/ρ₀ + Fᵀν/ρ₁, ν random signs, for every step.
 
     The signs are those of the state's numbers; its data has no part in this.
@@ -52,11 +53,7 @@ class UORO:
     the paper's public code, whose rounding errors in float32 are as large as the result.
     """
 
-    fidelity: str = "exact"
-
-    def __post_init__(self) -> None:
-        if self.fidelity not in FIDELITIES:
-            raise ValueError(f"fidelity must be one of {FIDELITIES}, not {self.fidelity!r}")
+    fidelity: Fidelity = "exact"
 
     def init(self, problem: "Problem", theta: "Theta", key: PRNGKeyArray) -> RankOne:
         check_theta(theta, self)
