@@ -1,7 +1,7 @@
 # Needs Python 3.11–3.13, pip and make; everything else goes into .venv.
 #   make figure2               draw Figure 2 (SCALE=smoke|small|medium|paper, CORES=all)
 #   make test                  run every test
-#   make docs                  render docs/ from docs/templates and the tables
+#   make docs                  render docs/ from docs/templates, the tables and the catalogue
 #   make <target>              any other target of the Snakefile: rtu_figure2, rtu_figure2a, rtu, all
 
 PYTHON ?= python3
@@ -52,6 +52,7 @@ lock:
 
 # A folder has this name.
 docs: $(READY)
+	$(BIN)/untruncated schema --output experiments/schema.json docs/fields.md
 	$(BIN)/python -m snakemake docs --cores $(CORES)
 
 clean:

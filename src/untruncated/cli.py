@@ -1,4 +1,4 @@
-"""The command line: `untruncated run | table | plot | docs | status | verify | show`."""
+"""The command line: `untruncated run | table | plot | docs | schema | status | verify | show`."""
 
 import argparse
 import io
@@ -195,6 +195,13 @@ def _docs(options: argparse.Namespace) -> int:
     return 0
 
 
+def _schema(options: argparse.Namespace) -> int:
+    from untruncated.commands.describing import describe
+
+    print(describe(options.output), end="")
+    return 0
+
+
 def _status(options: argparse.Namespace) -> int:
     from untruncated.commands.status import print_status
 
@@ -230,6 +237,7 @@ COMMANDS = {
     "table": _table,
     "plot": _plot,
     "docs": _docs,
+    "schema": _schema,
     "status": _status,
     "verify": _verify,
     "show": _show,

@@ -15,6 +15,7 @@ EXAMPLES = {
     "table": ("untruncated table rtu_figure2a",),
     "plot": ("untruncated plot rtu_figure7 --output figure7.png figure7.pdf",),
     "docs": ("untruncated docs",),
+    "schema": ("untruncated schema",),
     "status": ("untruncated status figure2", "untruncated status rtu --scale paper"),
     "verify": ("untruncated verify", "untruncated verify --recompute 12"),
     "show": ("untruncated show CountRecallEasy --policy optimal --seed 3",),
@@ -113,6 +114,18 @@ def parser() -> argparse.ArgumentParser:
     docs.add_argument("--templates", type=_folder, default=Path("docs/templates"))
     docs.add_argument("--output", type=Path, default=Path("docs"), help="a folder; default: docs")
     docs.set_defaults(name="docs")
+
+    schema = commands.add_parser(
+        "schema", help="print the JSON schema of experiment files, by which editors check them"
+    )
+    schema.add_argument(
+        "--output",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="files to write: the schema, or where one ends in .md, the page of all fields",
+    )
+    schema.set_defaults(name="schema")
 
     status = commands.add_parser("status", help="list what is done, missing, diverged")
     status.add_argument("figure", nargs="?", help="e.g. figure2, rtu_figure2, rtu; default: all")
