@@ -12,7 +12,7 @@ import optax
 from examples import td_lambda_rtu
 
 from benchmarks.timing import Program, elementwise_bound, matmul_bound, median_cpu_seconds
-from untruncated.agents.adam import adam_update, bias_corrections, init_moments
+from untruncated.agents.adam import adam_with_corrections, bias_corrections
 from untruncated.agents.heads import init_predictor, make_head
 from untruncated.basics.errors import ResultError
 from untruncated.cells.linear_rtu import LinearRTU
@@ -83,12 +83,16 @@ def optimiser_program(width: int, seeds: int) -> Program:
     cell = LinearRTU(INPUTS, width)
     keys = jax.random.split(jax.random.key(0), seeds)
     params = jax.vmap(lambda key: init_predictor(cell, make_head(cell, 0), key))(keys)
-    start = params, jax.vmap(init_moments)(params), jax.tree.map(jnp.zeros_like, params)
+    optimiser = adam_with_corrections()
+    start = params, jax.vmap(optimiser.init)(params), jax.tree.map(jnp.zeros_like, params)
     inputs = bias_corrections(1 + jnp.arange(STEPS)), jnp.linspace(-1.0, 1.0, STEPS)
 
     def learn(params: Any, moments: Any, eligibility: Any, corrections: Any, error: Any) -> tuple:
         descent = jax.tree.map(lambda e: -error * e, eligibility)
-        new, moments = adam_update(params, moments, descent, jnp.asarray(1e-3), corrections)
+        updates, moments = optimiser.update(
+            descent, moments, params, step_size=jnp.asarray(1e-3), corrections=corrections
+        )
+        new = optax.apply_updates(params, updates)
         return new, moments, jax.tree.map(lambda e, p: 0.87 * e + p, eligibility, params)
 
     over_seeds = jax.vmap(learn, (0, 0, 0, None, None))

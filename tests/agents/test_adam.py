@@ -6,7 +6,7 @@ import numpy as np
 import optax
 import pytest
 
-from untruncated.agents.adam import adam_update, bias_corrections, init_moments
+from untruncated.agents.adam import adam_with_corrections, bias_corrections
 
 STEPS, STEP_SIZE = 200, 3e-3
 
@@ -29,14 +29,18 @@ def _gradients():
 
 def _ours(params, gradients, step_size, **decays):
     all_corrections = bias_corrections(jnp.arange(1, STEPS + 1), **decays)
-    epsilonless = {k: v for k, v in decays.items() if k != "epsilon"}
+    optimiser = adam_with_corrections(**{k: v for k, v in decays.items() if k != "epsilon"})
 
     def step(carry, xs):
         gradient, corrections = xs
-        made = adam_update(*carry, gradient, step_size, corrections, **epsilonless)
-        return made, made[0]
+        params, state = carry
+        updates, state = optimiser.update(
+            gradient, state, params, step_size=step_size, corrections=corrections
+        )
+        params = optax.apply_updates(params, updates)
+        return (params, state), params
 
-    start = (params, init_moments(params))
+    start = (params, optimiser.init(params))
     return jax.jit(lambda: jax.lax.scan(step, start, (gradients, all_corrections))[1])()
 
 
@@ -103,7 +107,10 @@ def test_float32_corrections_are_exact_from_the_first_update_on():
 def test_first_update_is_one_step_size_along_the_sign():
     params, gradient = jnp.zeros(3), jnp.array([5.0, -1e-3, 0.0])
     corrections = bias_corrections(jnp.int32(1))
-    moved, moments = adam_update(params, init_moments(params), gradient, 0.01, corrections)
+    optimiser = adam_with_corrections()
+    moved, moments = optimiser.update(
+        gradient, optimiser.init(params), step_size=0.01, corrections=corrections
+    )
     np.testing.assert_allclose(moved, [-0.01, 0.01, 0.0], rtol=2e-5)
     np.testing.assert_allclose(moments.first, 0.1 * gradient, rtol=1e-6)
     np.testing.assert_allclose(moments.second, 0.001 * gradient**2, rtol=1e-6)

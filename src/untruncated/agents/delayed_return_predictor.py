@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from untruncated.agents.adam import (
     AdamCorrections,
     AdamMoments,
-    adam_update,
+    adam_with_corrections,
     bias_corrections,
-    init_moments,
 )
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.agents.protocol import Inputs
@@ -59,13 +59,18 @@ class DelayedReturnPredictor(DelayedReturnFields):
         """What makes a prediction of the cell's features."""
         return make_head(self.cell, self.hidden)
 
+    @property
+    def optimiser(self) -> optax.GradientTransformationExtraArgs:
+        """Adam, to which the corrections are passed."""
+        return adam_with_corrections()
+
     def init(self, key: PRNGKeyArray) -> DelayedReturnState:
         """The learner before the first observation."""
         params = init_predictor(self.cell, self.head, key)
         return DelayedReturnState(
             params=params,
             derived=self.cell.derive(params.cell),
-            moments=init_moments(params),
+            moments=self.optimiser.init(params),
             carry=self.gradient.init(),
             live=self.cell.initial_state(),
         )
@@ -125,7 +130,10 @@ class DelayedReturnPredictor(DelayedReturnFields):
             head_gradient, cotangents = head.gradient(params.head, step.features)
             gradient = PredictorParameters(step.pullback(cotangents), head_gradient)
             descent = jax.tree.map(lambda g: error * g, gradient)
-            new, moments = adam_update(params, state.moments, descent, step_size, corrections)
+            updates, moments = self.optimiser.update(
+                descent, state.moments, params, step_size=step_size, corrections=corrections
+            )
+            new = optax.apply_updates(params, updates)
             new = new._replace(cell=self.cell.constrain(new.cell))
             return DelayedReturnState(
                 new, self.cell.derive(new.cell), moments, step.carry, state.live

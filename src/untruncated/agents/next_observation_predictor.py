@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jax.nn.initializers import lecun_normal
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -53,7 +54,7 @@ class NextObservationPredictor:
         params = ClassifierParameters(
             self.cell.init(cell_key), lecun_normal()(head_key, shape), jnp.zeros(self.classes)
         )
-        moments = OPTIMISERS[self.optimiser].init(params)
+        moments = OPTIMISERS[self.optimiser]().init(params)
         return ClassifierState(params, self.cell.derive(params.cell), moments, self.gradient.init())
 
     def step(
@@ -82,8 +83,10 @@ class NextObservationPredictor:
             head, step.features
         )
         gradient = ClassifierParameters(step.pullback(dfeatures), *dhead)
-        update = OPTIMISERS[self.optimiser].update
-        params, moments = update(params, state.moments, gradient, step_size, corrections)
+        updates, moments = OPTIMISERS[self.optimiser]().update(
+            gradient, state.moments, params, step_size=step_size, corrections=corrections
+        )
+        params = optax.apply_updates(params, updates)
         params = params._replace(cell=self.cell.constrain(params.cell))
         derived = self.cell.derive(params.cell)
         return ClassifierState(params, derived, moments, step.carry), log_probabilities

@@ -1,38 +1,55 @@
-"""The optimisers of learners that make a step at every input, by name."""
+"""The optimisers of all that learns: optax transformations whose step size is an argument.
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+`update(gradient, state, params, step_size=α, …)` gives what `optax.apply_updates` adds to the
+parameters. The step size is an array, so that members with different ones share a program, and that
+a schedule is a function of the step whose value is passed in. What else an optimiser takes, such as
+`agents.adam`'s corrections, the others leave alone, and so does whatever is chained before it.
+"""
+
+from typing import Any
 
 import jax
+import optax
 from jaxtyping import Array, Float
 
-from untruncated.agents.adam import AdamCorrections, adam_update, init_moments
+from untruncated.agents.adam import adam_with_corrections
 
 
-class OnlineOptimiser(NamedTuple):
-    """What an optimiser keeps before the first step, and one descent step on every leaf.
+def descent() -> optax.GradientTransformationExtraArgs:
+    """-α times what comes in: the last link of a chain."""
 
-    `init(params)` gives the moments. `update(params, moments, gradient, step_size, corrections)`
-    gives new parameters and moments; the corrections are those of `agents.adam`.
-    """
+    def update(
+        direction: Any,
+        state: optax.EmptyState,
+        params: Any = None,
+        *,
+        step_size: Float[Array, ""],
+        **others: Any,
+    ) -> tuple[Any, optax.EmptyState]:
+        return jax.tree.map(lambda d: -step_size * d, direction), state
 
-    init: Callable[[Any], Any]
-    update: Callable[[Any, Any, Any, Float[Array, ""], AdamCorrections], tuple[Any, Any]]
-
-
-def sgd_update(
-    params: Any,
-    moments: tuple[()],
-    gradient: Any,
-    step_size: Float[Array, ""],
-    corrections: AdamCorrections,
-) -> tuple[Any, tuple[()]]:
-    """θ - α g. It keeps no moments and needs no corrections."""
-    del corrections
-    return jax.tree.map(lambda p, g: p - step_size * g, params, gradient), moments
+    return optax.GradientTransformationExtraArgs(lambda params: optax.EmptyState(), update)
 
 
-OPTIMISERS = {
-    "adam": OnlineOptimiser(init_moments, adam_update),
-    "sgd": OnlineOptimiser(lambda params: (), sgd_update),
-}
+def adam(
+    b1: float = 0.9, b2: float = 0.999, epsilon: float = 1e-8, clip: float | None = None
+) -> optax.GradientTransformationExtraArgs:
+    """Adam (Kingma and Ba, 2015), which counts its updates."""
+    return _chain(clip, optax.scale_by_adam(b1, b2, epsilon))
+
+
+def sgd(momentum: float = 0.0, clip: float | None = None) -> optax.GradientTransformationExtraArgs:
+    """Along the gradient, or along its undampened running sum b' = momentum b + g."""
+    return _chain(clip, optax.trace(momentum) if momentum else optax.identity())
+
+
+def _chain(
+    clip: float | None, direction: optax.GradientTransformation
+) -> optax.GradientTransformationExtraArgs:
+    """Every coordinate of the gradient within ± `clip` before anything else is done."""
+    first = () if clip is None else (optax.clip(clip),)
+    return optax.with_extra_args_support(optax.chain(*first, direction, descent()))
+
+
+# For agents that make a step at every input, by name; their updates get `corrections` as well.
+OPTIMISERS = {"adam": adam_with_corrections, "sgd": sgd}

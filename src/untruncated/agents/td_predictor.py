@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.agents.adam import (
     AdamCorrections,
     AdamMoments,
-    adam_update,
+    adam_with_corrections,
     bias_corrections,
-    init_moments,
 )
 from untruncated.agents.heads import Head, PredictorParameters, init_predictor, make_head
 from untruncated.agents.protocol import Inputs
@@ -56,13 +56,18 @@ class TDPredictor(TDFields):
         """What makes a prediction of the cell's features."""
         return make_head(self.cell, self.hidden)
 
+    @property
+    def optimiser(self) -> optax.GradientTransformationExtraArgs:
+        """Adam, to which the corrections are passed."""
+        return adam_with_corrections()
+
     def init(self, key: PRNGKeyArray) -> TDState:
         """The learner before the first observation. No update is made at the first step."""
         params = init_predictor(self.cell, self.head, key)
         return TDState(
             params=params,
             derived=self.cell.derive(params.cell),
-            moments=init_moments(params),
+            moments=self.optimiser.init(params),
             eligibility=jax.tree.map(jnp.zeros_like, params),
             carry=self.gradient.init(),
             value=jnp.zeros(()),
@@ -105,7 +110,10 @@ class TDPredictor(TDFields):
 
         error = td_error(cumulant, self.discount, value, state.value)
         descent = jax.tree.map(lambda e: -error * e, state.eligibility)
-        params, moments = adam_update(params, state.moments, descent, step_size, corrections)
+        updates, moments = self.optimiser.update(
+            descent, state.moments, params, step_size=step_size, corrections=corrections
+        )
+        params = optax.apply_updates(params, updates)
         params = params._replace(cell=self.cell.constrain(params.cell))
         decay = self.discount * self.trace_decay
         eligibility = accumulate_trace(state.eligibility, gradient, decay)

@@ -131,7 +131,7 @@ _CLIP = Field(
 
 OPTIMISERS: dict[str, Entry] = {
     "adam": Entry(
-        "untruncated.programs.optimisers:adam",
+        "untruncated.agents.optimisers:adam",
         {
             "b1": Field(float, 0.9, minimum=0, below=1, meaning="decay of the mean"),
             "b2": Field(float, 0.999, minimum=0, below=1, meaning="decay of the mean square"),
@@ -140,7 +140,7 @@ OPTIMISERS: dict[str, Entry] = {
         },
     ),
     "sgd": Entry(
-        "untruncated.programs.optimisers:sgd",
+        "untruncated.agents.optimisers:sgd",
         {
             "momentum": Field(
                 float, 0.0, minimum=0, below=1, meaning="share of the last step that is kept"

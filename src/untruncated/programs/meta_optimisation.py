@@ -69,7 +69,7 @@ class MetaOptimisation(StepSizesAndSeeds):
 
     problem: Problem
     estimator: UnrollEstimator
-    optimiser: optax.GradientTransformation
+    optimiser: optax.GradientTransformationExtraArgs
     operations: float
     particles: int
     evaluation_steps: int | None
@@ -179,8 +179,10 @@ def _iterate(
     gradient, estimator = program.estimator.step(
         program.problem, member.theta, member.estimator, key
     )
-    direction, optimiser = program.optimiser.update(gradient, member.optimiser, member.theta)
-    theta = jax.tree.map(lambda p, d: p - step_size * d, member.theta, direction)
+    updates, optimiser = program.optimiser.update(
+        gradient, member.optimiser, member.theta, step_size=step_size
+    )
+    theta = optax.apply_updates(member.theta, updates)
     finite = jnp.isfinite(ravel_pytree(theta)[0]).all()
     return Member(theta, optimiser, estimator, first_time(member.diverged_at, ~finite, iteration))
 
