@@ -4,10 +4,10 @@ import inspect
 
 import pytest
 
+from untruncated.agents import optimisers
 from untruncated.catalogue import KINDS
 from untruncated.catalogue.field import REQUIRED
 from untruncated.environments.popgym import registry
-from untruncated.programs import optimisers
 
 NOTES = "__annotations__"
 
@@ -60,8 +60,8 @@ def test_defaults_are_the_same_on_both_sides(kind, name):
         assert field.default is not REQUIRED or default is inspect.Parameter.empty, key
 
 
-# A function's arguments are its own; those of optimisers have no default, and that of POPGym's
-# `make` is read from the catalogue.
+# A function's arguments are its own, with defaults that are held to the fields' above; that of
+# POPGym's `make` is read from the catalogue.
 FUNCTIONS = {"optimiser": optimisers, "control_environment": registry}
 
 
