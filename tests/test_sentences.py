@@ -150,23 +150,19 @@ class Choice:
 
 
 EDGES = {
-    f"{name}: {configuration}": (figure, configuration, reason)
+    f"{name}: {point.configuration}": point
     for name, figure in FIGURES["small"].items()
-    for configuration, reason in figure.acknowledged_edges.items()
+    for panel in figure.panels.values()
+    for point in panel.points
+    if point.edge and point.finals
 }
 
 
 @pytest.mark.parametrize("name", EDGES)
 def test_the_reason_for_a_step_size_at_the_edge_is_so(name):
-    figure, configuration, reason = EDGES[name]
-    points = [
-        point
-        for panel in figure.panels.values()
-        for point in panel.points
-        if point.configuration == configuration
-    ]
-    choice = Choice(points[0])
-    for part in re.split(r", (?=learns)", reason):
+    point = EDGES[name]
+    choice = Choice(point)
+    for part in re.split(r", (?=learns)", point.edge):
         holds = [
             check(choice, *found.groups())
             for pattern, check in REASONS.items()

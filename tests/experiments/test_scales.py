@@ -133,6 +133,17 @@ def test_a_run_of_medium_is_found_by_its_name(tmp_path):
     assert (run.hash, scale) == (name, "medium")
 
 
+def test_a_plan_has_the_runs_of_every_scale_by_name(tmp_path):
+    folder = write(tmp_path, NUMBERS | {"steps": 3000})
+    plan = make_plan({"experiments": str(folder), "scale": "smoke"})
+    for scale in SCALES:
+        for name, run in at(folder, scale)[0].runs.items():
+            assert plan.run(name).json == run.json
+            assert plan.tuning_path(name) == (
+                [f"{plan.results}/runs/{run.tuning}.json"] if run.tuning else []
+            )
+
+
 def test_pictures_of_the_committed_scales_are_kept_and_nothing_else_of_them(tmp_path):
     (tmp_path / ".gitignore").write_text((ROOT / ".gitignore").read_text())
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)

@@ -9,8 +9,7 @@ import yaml
 
 from untruncated.basics.errors import SpecError
 from untruncated.catalogue import KINDS, CatalogueError, Field, lookup
-from untruncated.experiments import expansion
-from untruncated.experiments.configurations import CURVE_KEYS, RUN_KEYS
+from untruncated.experiments import keys
 from untruncated.experiments.expansion import load_figure
 from untruncated.experiments.figures import SCALES
 from untruncated.experiments.reading import read_yaml
@@ -61,16 +60,16 @@ def test_every_experiment_is_valid_and_tells_editors_where_the_schema_is(path):
 
 
 def test_the_schema_has_the_keys_that_are_read():
-    def keys(part):
+    def names(part):
         return set(part["properties"])
 
     parts = SCHEMA["$defs"]
-    assert keys(SCHEMA) == set(expansion._FIGURE_KEYS)
-    assert keys(parts["scale"]) == set(expansion._SCALE_KEYS)
-    assert keys(parts["panel"]) == set(expansion._PANEL_KEYS)
-    assert keys(parts["panel"]["properties"]["curves_of"]) == set(expansion._CURVES_OF_KEYS)
-    assert keys(parts["curve"]) == set(CURVE_KEYS)
-    assert keys(parts["run"]) == set(RUN_KEYS)
+    assert names(SCHEMA) == set(keys.FIGURE_KEYS)
+    assert names(parts["scale"]) == set(keys.SCALE_KEYS)
+    assert names(parts["panel"]) == set(keys.PANEL_KEYS)
+    assert names(parts["panel"]["properties"]["curves_of"]) == set(keys.CURVES_OF_KEYS)
+    assert names(parts["curve"]) == set(keys.CURVE_KEYS)
+    assert names(parts["run"]) == set(keys.RUN_KEYS)
 
 
 def changed(place, value):
@@ -125,6 +124,16 @@ def told(tmp_path):
         (("scales", "smoke", "step_sizes"), [0.1, 0.1]),
         (("scales", "smoke", "lists", "widths"), [0]),
         (("scales", "smoke", "run"), {"cel": "gru"}),
+        (("scales", "smoke", "ten_tuning_seeds"), ["linear_rtu of width 1, rtrl"]),
+        (("scales", "smoke", "ten_tuning_seeds"), [{"panel": "a", "width": 1}]),
+        (
+            ("scales", "smoke", "ten_tuning_seeds"),
+            [{"panel": "a", "curve": "rtu", "width": 1, "why": "so"}],
+        ),
+        (
+            ("scales", "smoke", "acknowledged_edges"),
+            [{"panel": "a", "curve": "rtu", "width": 1}],
+        ),
         (("shared", "program"), "online_predict"),
         (("shared", "precision"), "float16"),
         (("shared", "learner"), "td_lambda"),
@@ -175,8 +184,11 @@ def test_a_mistake_is_refused_by_both(place, value, told):
         (("scales", "smoke", "steps"), "1e3"),
         (("scales", "smoke", "steps"), 1000.0),
         (("scales", "smoke", "step_sizes"), ["1e-3", 0]),
-        (("scales", "smoke", "ten_tuning_seeds"), ["linear_rtu of width 1, rtrl"]),
-        (("scales", "smoke", "acknowledged_edges"), {"linear_rtu of width 1, rtrl": "so"}),
+        (("scales", "smoke", "ten_tuning_seeds"), [{"panel": "a", "curve": "rtu", "width": 1}]),
+        (
+            ("scales", "smoke", "acknowledged_edges"),
+            [{"panel": "a", "curve": "rtu", "width": [1, "2"], "why": "so"}],
+        ),
         (("scales", "smoke", "run"), {"precision": "float64"}),
         (("shared", "learner"), {"name": "td", "trace_decay": 1, "hidden": "2"}),
         (("shared", "credit"), {"name": "rtrl"}),

@@ -158,7 +158,8 @@ def test_status_asks_for_more_tuning_seeds_only_where_a_step_size_is_chosen(proj
     folder, _ = project
     print_status("figure2a", "smoke", EXPERIMENTS, folder)
     lines = capsys.readouterr().out.splitlines()
-    assert "list it under ten_tuning_seeds" in lines[2]  # all its step sizes have one error
+    # all its step sizes have one error
+    assert "list it under ten_tuning_seeds: {panel: a, curve: lru, truncation: 1}" in lines[2]
     figure = load_figure(EXPERIMENTS / "rtu" / "companion_eigenvalues.yaml", "smoke")
     for run in figure.runs.values():
         axes = {"step_size": run.fields["step_sizes"], "seed": run.fields["seeds"]}

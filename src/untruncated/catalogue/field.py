@@ -4,6 +4,7 @@ import difflib
 import math
 import re
 import struct
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -105,24 +106,15 @@ def coerce_type(value: Any, wanted: type, where: str) -> Any:
     Raises:
         CatalogueError: It is of another type.
     """
-    wrong = CatalogueError(where, f"must be {_NAMES[wanted]}, not {shown(value)}")
-    if wanted is bool or isinstance(value, bool):
-        if wanted is bool and isinstance(value, bool):
+    if wanted in (bool, str) or isinstance(value, bool):
+        if wanted in (bool, str) and isinstance(value, wanted):
             return value
-        raise wrong
-    if wanted is str:
-        if isinstance(value, str):
-            return value
-        raise wrong
-    if isinstance(value, str) and not re.fullmatch(DECIMAL, value):
-        raise wrong
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise wrong from None
-    if not math.isfinite(number) or (wanted is int and number != int(number)):
-        raise wrong
-    return wanted(number)
+    elif not isinstance(value, str) or re.fullmatch(DECIMAL, value):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
+            if math.isfinite(number) and (wanted is float or number == int(number)):
+                return wanted(number)
+    raise CatalogueError(where, f"must be {_NAMES[wanted]}, not {shown(value)}")
 
 
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

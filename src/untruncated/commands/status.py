@@ -10,7 +10,7 @@ from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
 from untruncated.commands.advice import told
 from untruncated.experiments.expansion import load_figures
-from untruncated.experiments.figures import Experiments, Figure, Panel
+from untruncated.experiments.figures import Experiments, Figure, Panel, Point
 from untruncated.experiments.finding import Runs
 from untruncated.experiments.plan import targets
 from untruncated.experiments.spec import SEEDS_PER_BLOCK, RunSpec
@@ -56,7 +56,7 @@ def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool
     fallback = "" if panel.scale == figure.scale else f", as {panel.scale}"
     print(f"{figure.name}{panel.name}  {panel.title}  (scale {figure.scale}{fallback})")
     lines = [
-        (p.configuration, *run_states(p.runs, folder, runs, p.tuning, p.finals))
+        (p.configuration, *run_states(p.runs, folder, runs, p.tuning, p.finals, _entry(panel, p)))
         for p in panel.points
     ]
     if panel.baselines:
@@ -67,16 +67,24 @@ def _print_panel(figure: Figure, panel: Panel, folder: Path, runs: Runs) -> bool
     return all(state == "done" for _, states, _ in lines for state in states)
 
 
+def _entry(panel: Panel, point: Point) -> str:
+    """What names a configuration in its experiment file."""
+    values = {"panel": panel.name, "curve": point.curve, **point.sweep}
+    return f"{{{', '.join(f'{key}: {value}' for key, value in values.items())}}}"
+
+
 def run_states(
     specs: list[RunSpec],
     folder: Path,
     runs: Runs,
     tuning: RunSpec | None = None,
     finals: Sequence[RunSpec] = (),
+    entry: str = "",
 ) -> tuple[list[str], list[str]]:
     """Done, missing, damaged or contradicting for each run, and notes on what is to be known.
 
-    Which step size is best matters where there are final runs that take it from a tuning run.
+    Which step size is best matters where there are final runs that take it from a tuning run;
+    `entry` names such a configuration in its experiment file.
     """
     states, notes = [], []
     for spec in specs:
@@ -109,7 +117,7 @@ def run_states(
         if spec is tuning and finals and _is_close_call(spec, result):
             notes.append(
                 "two step sizes are within 5 % of each other on five tuning seeds: list it under "
-                "ten_tuning_seeds"
+                f"ten_tuning_seeds: {entry}"
             )
     return states, list(dict.fromkeys(notes))
 

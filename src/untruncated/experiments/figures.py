@@ -21,6 +21,7 @@ class Point:
     `fields` are a run's fields, defaults included. `costs` has `flops` and `parameters` where
     there is a cell. `tuning` is None where nothing is tuned, `finals` are left out where a plot
     shows the tuning runs. `agent` is the point's place among the agents of a run that has several.
+    `edge` is the reason why its step size may be at the edge of the grid, if the file gives one.
     """
 
     curve: str
@@ -32,6 +33,7 @@ class Point:
     tuning: RunSpec | None
     finals: list[RunSpec]
     agent: int | None = None
+    edge: str = ""
 
     @property
     def runs(self) -> list[RunSpec]:
@@ -72,7 +74,6 @@ class Figure:
     scale: str
     source: Path
     panels: dict[str, Panel]
-    acknowledged_edges: dict[str, str]
     claims: list[dict[str, str]] = field(default_factory=list)
 
     @property

@@ -12,7 +12,7 @@ from untruncated.basics.command_lines import default_results
 from untruncated.basics.errors import NewerResultError, SpecError, SuiteError
 from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.field import one_line, shown
-from untruncated.experiments.expansion import load_figures
+from untruncated.experiments.expansion import Folder
 from untruncated.experiments.figures import SCALES
 from untruncated.experiments.spec import RunSpec, resolve_run
 from untruncated.results.result_files import recorded_spec
@@ -58,32 +58,22 @@ class Runs:
 
     def __init__(self, experiments: Path) -> None:
         self.experiments = experiments
-        self._found: dict[str, tuple[RunSpec, str]] = {}
-        self._broken: list[SpecError] | None = None
+        self._folder = Folder(experiments)
 
     @property
     def broken(self) -> list[SpecError]:
         """What is wrong with the files that cannot be read: which runs they ask for is unknown."""
-        if self._broken is None:
-            by_scale = {scale: load_figures(self.experiments, scale) for scale in SCALES}
-            self._found = {
-                name: (run, scale)
-                for scale, figures in by_scale.items()
-                for figure in figures.values()
-                for name, run in figure.runs.items()
-            }
-            errors = [file.error for figures in by_scale.values() for file in figures.broken]
-            self._broken = list({str(error): error for error in errors}.values())
-        return self._broken
+        errors = [file.error for scale in SCALES for file in self._folder.at(scale).broken]
+        return list({str(error): error for error in errors}.values())
 
     def __getitem__(self, name: str) -> tuple[RunSpec, str]:
         """The run of this hash, and the largest scale that has it; a SpecError if there is none."""
-        broken = self.broken
-        if name not in self._found:
-            where = f"under {self.experiments} asks for a run {name}, at any scale"
-            maybe = "".join(f"; one that cannot be read may: {error}" for error in broken)
-            raise SpecError(f"no experiment file {where}{maybe}")
-        return self._found[name]
+        for scale in SCALES[::-1]:
+            if name in self._folder.runs(scale):
+                return self._folder.runs(scale)[name], scale
+        where = f"under {self.experiments} asks for a run {name}, at any scale"
+        maybe = "".join(f"; one that cannot be read may: {error}" for error in self.broken)
+        raise SpecError(f"no experiment file {where}{maybe}")
 
 
 def _of_result(path: Path, runs: Runs) -> RunSpec:

@@ -10,7 +10,7 @@ from untruncated.basics.command_lines import EXPERIMENTS, NO_FOLDER, config_text
 from untruncated.basics.errors import SpecError
 from untruncated.catalogue import lookup
 from untruncated.catalogue.entry import not_among
-from untruncated.experiments.expansion import check_scale, load_figures
+from untruncated.experiments.expansion import Folder, check_scale
 from untruncated.experiments.figures import SCALES, Experiments, Figure, Panel
 from untruncated.experiments.sources import source_files
 from untruncated.experiments.spec import RunSpec
@@ -26,8 +26,7 @@ CONFIG_KEYS = ("scale", "results", "figures", "experiments", "compute")
 class Plan:
     """All figures at one scale, and where their files go.
 
-    `compute` is false if nothing may be computed: figures are drawn from cached runs alone. A file
-    that is broken at one scale is among the `figures.broken` of all.
+    `compute` is false if nothing may be computed: figures are drawn from cached runs alone.
     """
 
     scale: str
@@ -36,19 +35,20 @@ class Plan:
     experiments: str
     compute: bool
     figures: Experiments
-    runs: dict[str, RunSpec]
+    folder: Folder
 
     def run_path(self, name: str) -> str:
         """A run's result file."""
         return f"{self.results}/runs/{name}.json"
 
     def run(self, name: str) -> RunSpec:
-        """The run of this hash; a SpecError if no experiment file has it."""
-        if name not in self.runs:
-            maybe = "".join(f"; one that is broken may: {b.error}" for b in self.figures.broken)
-            where = f"under {self.experiments} asks for a run {name}"
-            raise SpecError(f"no experiment file {where}{maybe}")
-        return self.runs[name]
+        """The run of this hash, at whatever scale; a SpecError if no experiment file has it."""
+        for scale in (self.scale, *SCALES):  # another scale is expanded if it is asked for alone
+            if name in self.folder.runs(scale):
+                return self.folder.runs(scale)[name]
+        maybe = "".join(f"; one that is broken may: {b.error}" for b in self.figures.broken)
+        where = f"under {self.experiments} asks for a run {name}"
+        raise SpecError(f"no experiment file {where}{maybe}")
 
     def panels(self, figure: str, panel: str) -> list[Panel]:
         """The panel of a figure, or all where `panel` is empty; a SpecError if there is none."""
@@ -154,23 +154,15 @@ def make_plan(config: Mapping[str, Any], given: Sequence[str] = ()) -> Plan:
         return config_folder(key, config[key], words.get(key)) if key in config else default
 
     experiments = folder("experiments", str(EXPERIMENTS))
-    by_scale = {name: load_figures(Path(experiments), name) for name in SCALES}
-    broken = {file.name: file for figures in by_scale.values() for file in figures.broken}
-    sound = {name: figure for name, figure in by_scale[scale].items() if name not in broken}
+    files = Folder(Path(experiments))
     return Plan(
         scale=scale,
         results=folder("results", default_results(scale)),
         figures_folder=folder("figures", "figures"),
         experiments=experiments,
         compute=compute == "true",
-        figures=Experiments(sound, list(broken.values())),
-        # the runs of every scale, so that any result file can be made by its name
-        runs={
-            name: run
-            for figures in by_scale.values()
-            for figure in figures.values()
-            for name, run in figure.runs.items()
-        },
+        figures=files.at(scale),
+        folder=files,
     )
 
 

@@ -18,8 +18,8 @@ from untruncated.catalogue.field import (
     REQUIRED,
 )
 from untruncated.catalogue.strangers import STRANGERS
-from untruncated.experiments.configurations import RUN_KEYS
 from untruncated.experiments.figures import FALLBACKS, SCALES
+from untruncated.experiments.keys import CHOICE_KEYS, CLAIM_KEYS, EDGE_KEYS, RUN_KEYS, SEED_KEYS
 
 Schema = dict[str, Any]
 
@@ -49,8 +49,7 @@ def experiment_schema() -> Schema:
                 "caption": TEXT,
                 "shared": _ref("run") | {"description": "what the runs have in common"},
                 "seeds": _mapping(
-                    dict.fromkeys(("tuning", "final"), value_schema(Field(int, minimum=0))),
-                    required=("tuning", "final"),
+                    dict.fromkeys(SEED_KEYS, value_schema(Field(int, minimum=0))), SEED_KEYS
                 )
                 | {"description": "the first seed of either stage"},
                 "scales": _mapping(
@@ -65,7 +64,7 @@ def experiment_schema() -> Schema:
                 },
                 "claims": {
                     "type": "array",
-                    "items": _mapping(dict.fromkeys(keys := ("id", "text", "source"), TEXT), keys),
+                    "items": _mapping(dict.fromkeys(CLAIM_KEYS, TEXT), CLAIM_KEYS),
                 },
             },
             required=("paper", "title", "panels"),
@@ -161,10 +160,19 @@ def _scale() -> Schema:
             "run": _ref("run"),
             "panels": _names() | {"description": "those to show, if not all"},
             "least_iterations": count,
-            "acknowledged_edges": {"type": "object"},
-            "ten_tuning_seeds": _names(),
+            "acknowledged_edges": _choices(EDGE_KEYS)
+            | {"description": "whose best step size is at the edge of the grid, and why"},
+            "ten_tuning_seeds": _choices(CHOICE_KEYS)
+            | {"description": "whose best step size five seeds leave open"},
         }
     )
+
+
+def _choices(required: tuple[str, ...]) -> Schema:
+    """Entries that name configurations by panel, curve and what the curve sweeps over."""
+    value = {"anyOf": [value_schema(Field(float)), _numbers(Field(float))]}
+    entry = _mapping(dict.fromkeys(required, TEXT), required) | {"additionalProperties": value}
+    return {"type": "array", "items": entry}
 
 
 def _steps() -> Schema:

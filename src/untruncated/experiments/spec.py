@@ -11,10 +11,10 @@ leaves old hashes as they are.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among, shown
@@ -23,14 +23,24 @@ from untruncated.experiments.compatibility import check_fit
 from untruncated.experiments.widths import component, with_window
 from untruncated.results.result_files import canonical_json, spec_hash
 
-_STEP_SIZE = Field(float, minimum=0)
+STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
 SEEDS_PER_BLOCK = 5
 
 
+class Component(NamedTuple):
+    """A component with all its fields, and its canonical form."""
+
+    fields: dict[str, Any]
+    canonical: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class RunSpec:
-    """A validated run. `fields` has every field, defaults included; `canonical` is its identity."""
+    """A validated run. `fields` has every field, defaults included; `canonical` is its identity.
+
+    What `assemble` gives is a run but for its stage, which `at` adds.
+    """
 
     fields: dict[str, Any]
     canonical: dict[str, Any]
@@ -50,6 +60,19 @@ class RunSpec:
         """The hash of the tuning run that this run needs, if any."""
         return self.fields.get("tuning")
 
+    def at(self, stage: Mapping[str, Any]) -> "RunSpec":
+        """The same run with its seeds, and with where its step sizes come from."""
+        # there is one way to select, so far
+        identity = {key: value for key, value in stage.items() if key != "selection"}
+        return RunSpec({**self.fields, **stage}, {**self.canonical, **identity})
+
+    def measuring(self, members: str, parts: Sequence[Mapping[str, Component]]) -> "RunSpec":
+        """The same run, which measures these side by side, as `member` gives them."""
+        fields, canonical = (
+            [{kind: part[form] for kind, part in one.items()} for one in parts] for form in (0, 1)
+        )
+        return RunSpec({**self.fields, members: fields}, {**self.canonical, members: canonical})
+
 
 def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     """Validates a run spec and brings it into canonical form.
@@ -67,20 +90,51 @@ def resolve_run(raw: Mapping[str, Any], where: str = "spec") -> RunSpec:
     for key in raw:
         if key not in allowed:
             raise CatalogueError(f"{where}.{key}", not_among(key, sorted(allowed), "field"))
-    own = {key: raw[key] for key in raw if key in entry.fields}
-    resolved = entry.resolve(own, where)
-    fields = {"program": program, **resolved, **stage}
-    canonical = {"program": program, **entry.canonical(resolved), **stage}
-    canonical.pop("selection", None)  # there is one way to select, so far
-    _check_semantics(entry.semantics, raw, where)
-    for kind in entry.components:
-        fields[kind], canonical[kind] = _component(kind, raw, where)
+    own = {key: raw[key] for key in raw if key in (*entry.fields, "semantics")}
+    components = {
+        kind: resolve_component(kind, raw.get(kind), f"{where}.{kind}") for kind in entry.components
+    }
+    run = assemble(program, own, components, where)
+    if members:
+        run = run.measuring(entry.members, _members(raw, entry, run.fields, where))
+    return run.at(stage)
+
+
+def assemble(
+    program: str, own: Mapping[str, Any], components: Mapping[str, Component], where: str
+) -> RunSpec:
+    """A run but for its stage and its members, of its own fields and its components.
+
+    Raises:
+        CatalogueError: A field is not valid, or the components do not fit each other.
+    """
+    entry = lookup("program", program, f"{where}.program")
+    check_semantics(entry.semantics, own, where)
+    resolved = entry.resolve({k: v for k, v in own.items() if k != "semantics"}, where)
+    fields = {"program": program, **resolved}
+    canonical = {"program": program, **entry.canonical(resolved)}
+    for kind, part in components.items():
+        fields[kind], canonical[kind] = part
     check_fit(entry, fields, where)
-    for name in members:
-        fields[name], canonical[name] = _members(raw, entry, fields, where)
     if "credit" in fields:
         fields["credit"] = with_window(fields["credit"], fields["steps"], f"{where}.credit")
     return RunSpec(fields, canonical)
+
+
+def member(
+    entry: ProgramEntry, run: Mapping[str, Any], parts: Mapping[str, Component], where: str
+) -> dict[str, Component]:
+    """What a run measures, of its components.
+
+    Raises:
+        CatalogueError: They do not fit each other.
+    """
+    fields = {kind: part.fields for kind, part in parts.items()}
+    check_fit(entry, {key: run[key] for key in ("program", "fidelity")} | fields, where)
+    if "credit" not in parts:
+        return dict(parts)
+    credit = with_window(parts["credit"].fields, run["steps"], f"{where}.credit")
+    return {**parts, "credit": parts["credit"]._replace(fields=credit)}
 
 
 def _require(raw: Mapping[str, Any], key: str, where: str) -> Any:
@@ -89,43 +143,51 @@ def _require(raw: Mapping[str, Any], key: str, where: str) -> Any:
     return raw[key]
 
 
-def _component(
-    kind: str, raw: Mapping[str, Any], where: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A component with all its fields, and its canonical form."""
-    where = f"{where}.{kind}"
-    resolved = component(kind, raw.get(kind), where)
-    entry = lookup(kind, resolved["name"], f"{where}.name")
-    if isinstance(raw[kind], Mapping):
-        _check_semantics(entry.semantics, raw[kind], where)
-    own = {key: value for key, value in resolved.items() if key != "name"}
-    return resolved, {"name": resolved["name"], **entry.canonical(own)}
+def resolve_component(kind: str, raw: Any, where: str) -> Component:
+    """A component of a spec.
+
+    Raises:
+        CatalogueError: Names the field and what is allowed.
+    """
+    return with_canonical(kind, component(kind, raw, where), raw, where)
+
+
+def with_canonical(kind: str, fields: dict[str, Any], raw: Any, where: str) -> Component:
+    """A resolved component with its canonical form.
+
+    Raises:
+        CatalogueError: What stands in the spec, `raw`, asks for another version of it.
+    """
+    entry = lookup(kind, fields["name"], f"{where}.name")
+    if isinstance(raw, Mapping):
+        check_semantics(entry.semantics, raw, where)
+    own = {key: value for key, value in fields.items() if key != "name"}
+    return Component(fields, {"name": fields["name"], **entry.canonical(own)})
 
 
 def _members(
     raw: Mapping[str, Any], entry: ProgramEntry, run: Mapping[str, Any], where: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> list[dict[str, Component]]:
     """What a run measures side by side: a list, each with components of its own."""
     values = _require(raw, entry.members, where)
     where = f"{where}.{entry.members}"
     if not isinstance(values, list) or not values:
         raise CatalogueError(where, f"must be a list with at least one entry, not {shown(values)}")
-    fields, canonical = [], []
+    members = []
     for index, value in enumerate(values):
         place = f"{where}[{index}]"
         if not isinstance(value, Mapping) or set(value) != set(entry.member_parts):
             raise CatalogueError(place, f"must have {' and '.join(entry.member_parts)}")
-        parts = {kind: _component(kind, value, place) for kind in entry.member_parts}
-        fields.append({kind: part[0] for kind, part in parts.items()})
-        canonical.append({kind: part[1] for kind, part in parts.items()})
-        check_fit(entry, {key: run[key] for key in ("program", "fidelity")} | fields[-1], place)
-        if "credit" in parts:
-            credit = with_window(fields[-1]["credit"], run["steps"], f"{place}.credit")
-            fields[-1]["credit"] = credit
-    return fields, canonical
+        parts = {
+            kind: resolve_component(kind, value[kind], f"{place}.{kind}")
+            for kind in entry.member_parts
+        }
+        members.append(member(entry, run, parts, place))
+    return members
 
 
-def _check_semantics(current: int, values: Mapping[str, Any], where: str) -> None:
+def check_semantics(current: int, values: Mapping[str, Any], where: str) -> None:
+    """Raises a CatalogueError if the values ask for another version than the `current` one."""
     asked = values.get("semantics", current)
     if asked != current:
         raise CatalogueError(
@@ -150,7 +212,7 @@ def _stage_fields(raw: Mapping[str, Any], entry: ProgramEntry, where: str) -> di
             raise CatalogueError(f"{where}.selection", not_among(selection, [rule]))
         return {"tuning": tuning, "selection": selection, "seeds": seeds}
     sizes = _require(raw, "step_sizes", where)
-    return {"step_sizes": number_list(sizes, _STEP_SIZE, f"{where}.step_sizes"), "seeds": seeds}
+    return {"step_sizes": number_list(sizes, STEP_SIZE, f"{where}.step_sizes"), "seeds": seeds}
 
 
 def number_list(values: Any, field: Field, where: str) -> list:

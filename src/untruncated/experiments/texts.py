@@ -17,7 +17,7 @@ from untruncated.catalogue.entry import not_among
 from untruncated.experiments.figures import Point
 
 # Characters that need not be looked up: importing matplotlib takes longer than all other checks.
-KNOWN = frozenset("°±²³·×ΓΔΘΛΣΦΨΩαβγδεζηθκλμνξπρστφχψω–—‘’“”…₀₁₂₃₄ᵀ→∂∇∈−∞≈≠≤≥△▽")
+KNOWN = frozenset("°±²³·×ΓΔΘΛΣΦΨΩαβγδεζηθκλμνξπρστφχψω–—‘’“”…₀₁₂₃₄ᵀ→∂∇∈−∞≈≠≤≥√△▽")
 # What stands between two $ that are not escaped.
 MATHEMATICS = re.compile(r"((?<!\\)\$.*?(?<!\\)\$)", flags=re.DOTALL)
 
@@ -28,7 +28,8 @@ def figure_text(text: str, points: Iterable[Point], where: str, *, in_legend: bo
     Raises:
         CatalogueError: It names what no run has, or matplotlib cannot draw it.
     """
-    return drawable(filled(text, run_values(points), where), where, in_legend=in_legend)
+    values = run_values(points) if "{" in text else {}
+    return drawable(filled(text, values, where), where, in_legend=in_legend)
 
 
 def run_values(points: Iterable[Point]) -> dict[str, list[Any]]:
