@@ -60,8 +60,7 @@ def test_defaults_are_the_same_on_both_sides(kind, name):
         assert field.default is not REQUIRED or default is inspect.Parameter.empty, key
 
 
-# A function's arguments are its own, with defaults that are held to the fields' above; that of
-# POPGym's `make` is read from the catalogue.
+# A function's arguments are its own; their defaults are read from the catalogue.
 FUNCTIONS = {"optimiser": optimisers, "control_environment": registry}
 
 

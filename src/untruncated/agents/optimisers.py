@@ -13,6 +13,7 @@ import optax
 from jaxtyping import Array, Float
 
 from untruncated.agents.adam import adam_with_corrections
+from untruncated.catalogue.estimators import AdamFields, SGDFields
 
 
 def descent() -> optax.GradientTransformationExtraArgs:
@@ -32,13 +33,18 @@ def descent() -> optax.GradientTransformationExtraArgs:
 
 
 def adam(
-    b1: float = 0.9, b2: float = 0.999, epsilon: float = 1e-8, clip: float | None = None
+    b1: float = AdamFields.b1,
+    b2: float = AdamFields.b2,
+    epsilon: float = AdamFields.epsilon,
+    clip: float | None = AdamFields.clip,
 ) -> optax.GradientTransformationExtraArgs:
     """Adam (Kingma and Ba, 2015), which counts its updates."""
     return _chain(clip, optax.scale_by_adam(b1, b2, epsilon))
 
 
-def sgd(momentum: float = 0.0, clip: float | None = None) -> optax.GradientTransformationExtraArgs:
+def sgd(
+    momentum: float = SGDFields.momentum, clip: float | None = SGDFields.clip
+) -> optax.GradientTransformationExtraArgs:
     """Along the gradient, or along its undampened running sum b' = momentum b + g."""
     return _chain(clip, optax.trace(momentum) if momentum else optax.identity())
 

@@ -125,27 +125,30 @@ ESTIMATORS: dict[str, EstimatorEntry] = {
     ),
 }
 
-_CLIP = Field(
-    float, None, above=0, nullable=True, meaning="largest size of a gradient's coordinate"
-)
+Clip = Annotated[float | None, Field(above=0, meaning="largest size of a gradient's coordinate")]
+
+
+@dataclass(frozen=True)
+class AdamFields(Record):
+    """Of Adam."""
+
+    b1: Annotated[float, Field(minimum=0, below=1, meaning="decay of the mean")] = 0.9
+    b2: Annotated[float, Field(minimum=0, below=1, meaning="decay of the mean square")] = 0.999
+    epsilon: Annotated[float, Field(minimum=0, meaning="added to its root")] = 1e-8
+    clip: Clip = None
+
+
+@dataclass(frozen=True)
+class SGDFields(Record):
+    """Of steps along the gradient."""
+
+    momentum: Annotated[
+        float, Field(minimum=0, below=1, meaning="share of the last step that is kept")
+    ] = 0.0
+    clip: Clip = None
+
 
 OPTIMISERS: dict[str, Entry] = {
-    "adam": Entry(
-        "untruncated.agents.optimisers:adam",
-        {
-            "b1": Field(float, 0.9, minimum=0, below=1, meaning="decay of the mean"),
-            "b2": Field(float, 0.999, minimum=0, below=1, meaning="decay of the mean square"),
-            "epsilon": Field(float, 1e-8, minimum=0, meaning="added to its root"),
-            "clip": _CLIP,
-        },
-    ),
-    "sgd": Entry(
-        "untruncated.agents.optimisers:sgd",
-        {
-            "momentum": Field(
-                float, 0.0, minimum=0, below=1, meaning="share of the last step that is kept"
-            ),
-            "clip": _CLIP,
-        },
-    ),
+    "adam": Entry("untruncated.agents.optimisers:adam", fields_of(AdamFields)),
+    "sgd": Entry("untruncated.agents.optimisers:sgd", fields_of(SGDFields)),
 }

@@ -64,7 +64,7 @@ class TraceConditioning(TraceConditioningFields):
     distractor_steps: int = 4
 
     def __post_init__(self) -> None:
-        # in place of the record's bounds, which are those for stimuli as long as they are by default
+        # not the bounds of the record, which are for stimuli of their usual lengths
         rules = {
             "distractors must be at least 0": self.distractors >= 0,
             "cs_steps must be at least 1": self.cs_steps >= 1,

@@ -18,6 +18,7 @@ from untruncated.experiments.keys import (
     CURVES_OF_KEYS,
     EDGE_KEYS,
     FIGURE_KEYS,
+    FIRST_SEED,
     PANEL_KEYS,
     RUN_KEYS,
     SEED_KEYS,
@@ -141,7 +142,7 @@ def _seeds(raw: Mapping[str, Any]) -> dict[str, int] | None:
     if "seeds" not in raw:
         return None
     given = mapping(raw["seeds"], "seeds", SEED_KEYS, SEED_KEYS)
-    return {key: Field(int, minimum=0).coerce(given[key], f"seeds.{key}") for key in given}
+    return {key: FIRST_SEED.coerce(given[key], f"seeds.{key}") for key in given}
 
 
 def _check_seeds(seeds: Mapping[str, int] | None, scales: Mapping[str, Scale]) -> None:

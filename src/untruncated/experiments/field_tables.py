@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from untruncated.catalogue import KINDS, PROGRAMS
+from untruncated.catalogue import KINDS
 from untruncated.catalogue.entry import Entry, Field
 from untruncated.catalogue.field import REQUIRED
+from untruncated.experiments.keys import COMPONENTS
 
 _HEAD = """\
 <!-- Made by `make docs` from src/untruncated/catalogue/. -->
@@ -17,8 +18,7 @@ fields all have defaults may stand as its name alone.
 
 def field_page() -> str:
     """The page, in Markdown: a table for each kind of component, programs and plots."""
-    kinds = dict.fromkeys(kind for entry in PROGRAMS.values() for kind in entry.parts)
-    return "\n".join([_HEAD, *(_section(kind) for kind in ("program", *kinds, "plot"))])
+    return "\n".join([_HEAD, *(_section(kind) for kind in ("program", *COMPONENTS, "plot"))])
 
 
 def _section(kind: str) -> str:

@@ -7,18 +7,18 @@ from typing import Any
 from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.entry import Field, shown
 from untruncated.experiments.figures import FALLBACKS, SCALES
-from untruncated.experiments.keys import CHOICE_KEYS, EDGE_KEYS, RUN_KEYS, SCALE_KEYS
+from untruncated.experiments.keys import (
+    CHOICE_KEYS,
+    EDGE_KEYS,
+    RUN_KEYS,
+    SCALE_KEYS,
+    SCALE_NUMBERS,
+    STEP_SIZE,
+    SWEPT,
+)
 from untruncated.experiments.reading import mapping, texts
 from untruncated.experiments.said import Run, Said, said_run
-from untruncated.experiments.spec import STEP_SIZE, number_list
-
-_WHOLE, _BLOCKS = Field(int, minimum=1), Field(int, minimum=1, maximum=1000)
-_NUMBERS = {
-    "steps": _WHOLE,
-    "particle_steps": _WHOLE,
-    "least_iterations": _WHOLE,
-    "final_blocks": _BLOCKS,
-}
+from untruncated.experiments.spec import number_list
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ def _scale(name: str, raw: Any) -> Scale:
     raw = mapping(raw, where, SCALE_KEYS)
     lists = mapping(raw.get("lists", {}), f"{where}.lists")
     given = {
-        key: kind.coerce(raw[key], f"{where}.{key}") for key, kind in _NUMBERS.items() if key in raw
+        key: kind.coerce(raw[key], f"{where}.{key}")
+        for key, kind in SCALE_NUMBERS.items()
+        if key in raw
     }
     if "steps" in raw and "particle_steps" in raw:
         raise CatalogueError(f"{where}.particle_steps", "stands beside steps: give one of them")
@@ -110,7 +112,7 @@ def _scale(name: str, raw: Any) -> Scale:
 def _list(values: Any, where: str) -> list[int | float]:
     """What a curve sweeps over: whole numbers from 1 on or, if any is not whole, positive ones."""
     if isinstance(values, list) and any(isinstance(v, float) and v % 1 for v in values):
-        return number_list(values, Field(float, above=0), where)
+        return number_list(values, SWEPT, where)
     return number_list(values, Field(int, minimum=1), where)
 
 

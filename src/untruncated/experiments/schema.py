@@ -19,7 +19,18 @@ from untruncated.catalogue.field import (
 )
 from untruncated.catalogue.strangers import STRANGERS
 from untruncated.experiments.figures import FALLBACKS, SCALES
-from untruncated.experiments.keys import CHOICE_KEYS, CLAIM_KEYS, EDGE_KEYS, RUN_KEYS, SEED_KEYS
+from untruncated.experiments.keys import (
+    CHOICE_KEYS,
+    CLAIM_KEYS,
+    COMPONENTS,
+    EDGE_KEYS,
+    FIRST_SEED,
+    RUN_KEYS,
+    SCALE_NUMBERS,
+    SEED_KEYS,
+    STEP_SIZE,
+    SWEPT,
+)
 
 Schema = dict[str, Any]
 
@@ -48,9 +59,7 @@ def experiment_schema() -> Schema:
                 "title": TEXT,
                 "caption": TEXT,
                 "shared": _ref("run") | {"description": "what the runs have in common"},
-                "seeds": _mapping(
-                    dict.fromkeys(SEED_KEYS, value_schema(Field(int, minimum=0))), SEED_KEYS
-                )
+                "seeds": _mapping(dict.fromkeys(SEED_KEYS, value_schema(FIRST_SEED)), SEED_KEYS)
                 | {"description": "the first seed of either stage"},
                 "scales": _mapping(
                     dict.fromkeys(SCALES, _ref("scale")),
@@ -102,7 +111,6 @@ def value_schema(field: Field, variable: bool = False) -> Schema:
 
 def _parts() -> Schema:
     """The schemas that stand in several places."""
-    kinds = dict.fromkeys(kind for entry in PROGRAMS.values() for kind in entry.parts)
     run = {key: _run_key(key) for key in RUN_KEYS}
     return {
         "run": _mapping(run),
@@ -121,7 +129,8 @@ def _parts() -> Schema:
                     required=("figure", "panels", "curves"),
                 ),
                 "baseline": _mapping(
-                    {"label": TEXT, "steps": _steps(), **run}, required=("label", "program")
+                    {"label": TEXT, "steps": value_schema(SCALE_NUMBERS["steps"]), **run},
+                    required=("label", "program"),
                 ),
                 **run,
             },
@@ -140,26 +149,21 @@ def _parts() -> Schema:
         ),
         "plot": _component("plot", variable=False),
         "width": _width(),
-    } | {kind: _component(kind) for kind in kinds}
+    } | {kind: _component(kind) for kind in COMPONENTS}
 
 
 def _scale() -> Schema:
-    count = value_schema(Field(int, minimum=1))
     return _mapping(
-        {
-            "steps": _steps(),
-            "particle_steps": count
-            | {"description": "in place of steps: N·K of which are an iteration"},
-            "step_sizes": _numbers(Field(float, minimum=0)),
-            "final_blocks": value_schema(Field(int, minimum=1, maximum=1000, meaning="of 5 seeds")),
+        {key: value_schema(field) for key, field in SCALE_NUMBERS.items()}
+        | {
+            "step_sizes": _numbers(STEP_SIZE),
             "lists": {
                 "type": "object",
-                "additionalProperties": _numbers(Field(float, above=0)),
+                "additionalProperties": _numbers(SWEPT),
                 "description": "what curves sweep over, by name",
             },
             "run": _ref("run"),
             "panels": _names() | {"description": "those to show, if not all"},
-            "least_iterations": count,
             "acknowledged_edges": _choices(EDGE_KEYS)
             | {"description": "whose best step size is at the edge of the grid, and why"},
             "ten_tuning_seeds": _choices(CHOICE_KEYS)
@@ -175,17 +179,13 @@ def _choices(required: tuple[str, ...]) -> Schema:
     return {"type": "array", "items": entry}
 
 
-def _steps() -> Schema:
-    return value_schema(Field(int, minimum=1))
-
-
 def _run_key(key: str) -> Schema:
     """What a key of a run may be, under any program: a component, a field, or both."""
     if key == "program":
         return {"enum": list(PROGRAMS)}
     if key == "step_sizes":
-        return _numbers(Field(float, minimum=0))
-    options = [_ref(key)] if any(key in entry.parts for entry in PROGRAMS.values()) else []
+        return _numbers(STEP_SIZE)
+    options = [_ref(key)] if key in COMPONENTS else []
     for entry in PROGRAMS.values():
         if key in entry.fields:
             option = value_schema(entry.fields[key], variable=True)

@@ -20,10 +20,10 @@ from untruncated.catalogue import CatalogueError, lookup
 from untruncated.catalogue.entry import Field, not_among, shown
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.experiments.compatibility import check_fit
+from untruncated.experiments.keys import STEP_SIZE
 from untruncated.experiments.widths import component, with_window
 from untruncated.results.result_files import canonical_json, spec_hash
 
-STEP_SIZE = Field(float, minimum=0)
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
 SEEDS_PER_BLOCK = 5
 

@@ -8,9 +8,10 @@ from untruncated.catalogue import CatalogueError
 from untruncated.catalogue.programs import ProgramEntry
 from untruncated.experiments.configurations import Configuration
 from untruncated.experiments.figures import Point
+from untruncated.experiments.keys import STEP_SIZE
 from untruncated.experiments.said import Said
 from untruncated.experiments.scales import Choice, Scale
-from untruncated.experiments.spec import STEP_SIZE, RunSpec, number_list, seed_block
+from untruncated.experiments.spec import RunSpec, number_list, seed_block
 from untruncated.results.result_files import canonical_json
 
 
