@@ -4,6 +4,7 @@ Everything about what a figure needs stands in experiments/ and is expanded here
 Snakemake starts. The rules only say which command makes which file.
 """
 
+import gc
 import os
 import shlex
 import sys
@@ -14,6 +15,10 @@ from untruncated.basics.errors import SuiteError
 from untruncated.basics.places import check_environment, check_for_jobs, name_user
 from untruncated.basics.messages import tell
 from untruncated.experiments.plan import RULES, make_plan
+
+# Snakemake holds many objects for each of thousands of jobs: Python need not search all of them for
+# rubbish after every few hundred new ones.
+gc.set_threshold(100_000)
 
 try:
     name_user()

@@ -22,7 +22,7 @@ from untruncated.catalogue.programs import ProgramEntry
 from untruncated.experiments.compatibility import check_fit
 from untruncated.experiments.keys import STEP_SIZE
 from untruncated.experiments.widths import component, with_window
-from untruncated.results.result_files import canonical_json, spec_hash
+from untruncated.results.result_files import canonical_json, hash_of
 
 _SEED = Field(int, minimum=0, maximum=2**31 - 1)
 SEEDS_PER_BLOCK = 5
@@ -48,7 +48,7 @@ class RunSpec:
     @cached_property
     def hash(self) -> str:
         """The run's name: 16 hex digits."""
-        return spec_hash(self.canonical)
+        return hash_of(self.json)
 
     @cached_property
     def json(self) -> str:

@@ -91,7 +91,12 @@ def canonical_json(value: Any) -> str:
 
 def spec_hash(spec: dict[str, Any]) -> str:
     """A run's identity: the first 16 hex digits of the SHA-256 of its canonical JSON."""
-    return _sha256(spec)[:16]
+    return hash_of(canonical_json(spec))
+
+
+def hash_of(text: str) -> str:
+    """The hash of a spec by its canonical JSON."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _sha256(value: Any) -> str:
