@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from untruncated.programs import curves
-from untruncated.programs.curves import Timeline, curve_metrics
+from untruncated.programs.curves import Timeline, curve_metrics, work_of
 
 COUNTS = [
     *range(1, 30),
@@ -103,6 +103,35 @@ def test_chunks_may_split_bins_to_stay_short(total):
     else:
         assert chunk > 2_000
         assert not any(bin_steps % n == 0 for n in range(2_001, chunk))
+
+
+@pytest.mark.parametrize(
+    ("work", "chunk"),
+    [
+        (1, 20_000),  # as many steps as of a cheap one
+        (3, 5_000),
+        (20, 1_000),
+        (400, 1_000),  # a bin twenty times too dear stays whole
+        (401, 40),
+        (10_000, 2),
+        (10**9, 1),
+    ],
+)
+def test_chunks_are_the_shorter_the_dearer_a_step_is(work, chunk):
+    dear = Timeline(200_000, members=5, splits_bins=True, work=work)
+    assert (dear.bin_steps, dear.chunk_steps) == (1_000, chunk)
+    whole = Timeline(200_000, members=5, work=work)
+    assert whole.chunk_steps == max(chunk, 1_000)
+
+
+def test_the_work_of_a_step_grows_with_its_operations():
+    assert [work_of(operations) for operations in (0, 100, 15_999, 16_000, 4e8)] == [
+        1,
+        1,
+        1,
+        2,
+        50_000,
+    ]
 
 
 def test_a_curve_filled_by_parts_of_bins_has_the_sums_of_its_bins(monkeypatch):

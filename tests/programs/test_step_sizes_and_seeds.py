@@ -63,7 +63,13 @@ class Climb(StepSizesAndSeeds):
 
 
 def _climb(top=1000.0, **more):
-    given = {"step_sizes": [1.0, 10.0], "seeds": [7, 100, 3], "total_steps": 20, "choices": {}}
+    given = {
+        "step_sizes": [1.0, 10.0],
+        "seeds": [7, 100, 3],
+        "total_steps": 20,
+        "choices": {},
+        "operations": 1,
+    }
     return Climb(**given | more, top=top)
 
 

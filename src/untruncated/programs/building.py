@@ -66,6 +66,13 @@ def build_predictor(
     return learner(*build_cell(fields, environment, padded), **values)
 
 
+def step_operations(fields: Mapping[str, Any], environment: Any) -> float:
+    """Operations of the cell and its gradient at one input, by the cell's catalogue entry."""
+    cell = fields["cell"]
+    entry = lookup("cell", cell["name"], "cell")
+    return float(entry.declared("flops", cell, environment.observation_size, fields["credit"]))
+
+
 def build_parts(fields: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
     """The problem, estimator or optimiser of a resolved spec.
 

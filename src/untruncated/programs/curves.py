@@ -15,6 +15,16 @@ CURVE_POINTS = 200
 # lively progress bar and for a checkpoint within seconds of being asked for: what stops a job on a
 # cluster often waits for no more than 30.
 CHUNK_STEPS = 100_000
+# Operations, by the catalogue's formulas, for which a step counts as one of those. Where loops fill
+# the processor's vectors, that many such steps take a tenth of a second; where they do not, seven.
+STEP_OPERATIONS = 8_000
+# Times too dear that a bin must be to be split.
+DEARER = 20
+
+
+def work_of(operations: float) -> int:
+    """How many steps a dear one counts for, so that chunks are the shorter the dearer it is."""
+    return max(1, int(operations // STEP_OPERATIONS))
 
 
 @dataclass(frozen=True)
@@ -23,14 +33,16 @@ class Timeline:
 
     As many equal bins as the steps can be cut into, at most `most_bins`. A chunk divides the run
     too, so that one compiled program does all of it; its steps, times the `members` that advance
-    together, are at most 100,000 if that can be. It is a number of whole bins or, if `splits_bins`,
-    a part of one.
+    together and the `work` of a dear step, are at most 100,000 if that can be. It is a number of
+    whole bins or, if `splits_bins`, a part of one. Parts round a bin's sum in another way, so a
+    bin is split only if its steps are too many, or twenty times too dear.
     """
 
     total_steps: int
     members: int = 1
     most_bins: int = CURVE_POINTS
     splits_bins: bool = False
+    work: int = 1
 
     @property
     def bins(self) -> int:
@@ -51,8 +63,9 @@ class Timeline:
     @property
     def chunk_steps(self) -> int:
         """Steps per chunk."""
-        longest = CHUNK_STEPS // self.members
-        if self.bin_steps > longest and self.splits_bins:
+        most = CHUNK_STEPS // self.members
+        longest = max(1, most // self.work)
+        if self.splits_bins and self.bin_steps > min(most, DEARER * longest):
             # No shorter than a tenth of what is allowed: a call takes time as well.
             parts = [n for n in _divisors(self.bin_steps) if n >= longest // 10]
             return max((n for n in parts if n <= longest), default=min(parts))

@@ -20,9 +20,9 @@ from untruncated.estimators.unrolled.evolution_strategies import FullES
 from untruncated.estimators.unrolled.pairs import lost_pairs
 from untruncated.estimators.unrolled.protocol import UnrollEstimator
 from untruncated.problems.protocol import Problem
-from untruncated.programs.building import build_parts
+from untruncated.programs.building import build_parts, costs
 from untruncated.programs.compiling import QUICK_COMPILE
-from untruncated.programs.curves import Timeline
+from untruncated.programs.curves import Timeline, work_of
 from untruncated.programs.divergence import lost_metric
 from untruncated.programs.meta_optimisation import PARTICLE_STEPS
 from untruncated.results.metric import Metric
@@ -47,6 +47,7 @@ class EstimatorVariance:
     estimator: UnrollEstimator
     truth: UnrollEstimator
     particles: int
+    operations: float
     theta_seed: int
     seeds: list[int]
     choices: dict[str, Any] = field(default_factory=dict)
@@ -62,9 +63,9 @@ class EstimatorVariance:
 
     @cached_property
     def chunk_steps(self) -> int:
-        work = self.particles * self.estimator.inner_steps(self.problem)
-        members = self.members * -(-work // PARTICLE_STEPS)
-        return Timeline(self.total_steps, members).chunk_steps
+        steps = self.particles * self.estimator.inner_steps(self.problem)
+        work = max(-(-steps // PARTICLE_STEPS), work_of(self.operations))
+        return Timeline(self.total_steps, self.members, work=work).chunk_steps
 
     @property
     def axes(self) -> dict[str, list]:
@@ -144,12 +145,13 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
     """The program of a resolved spec; there is nothing to tune."""
     del step_sizes, choices
     problem, estimator = build_parts(fields, ("problem", "estimator"))
-    exact = fields["truth"] == "bptt"
+    exact, particles = fields["truth"] == "bptt", fields["estimator"].get("particles", 1)
     return EstimatorVariance(
         problem=problem,
         estimator=estimator,
         truth=UnrolledBPTT() if exact else FullES(fields["truth_particles"], fields["truth_sigma"]),
-        particles=fields["estimator"].get("particles", 1),
+        particles=particles,
+        operations=costs(fields["estimator"], problem, estimator, particles)["operations"],
         theta_seed=fields["theta_seed"],
         seeds=fields["seeds"],
     )

@@ -18,7 +18,7 @@ from untruncated.estimators.unrolled.staggered import Staggered
 from untruncated.problems.protocol import Problem
 from untruncated.programs.building import build_parts, costs
 from untruncated.programs.compiling import IN_PLACE
-from untruncated.programs.curves import Timeline, last_tenth
+from untruncated.programs.curves import Timeline, last_tenth, work_of
 from untruncated.programs.divergence import NEVER, first_time, lost_metric
 from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
 from untruncated.results.metric import Metric
@@ -61,8 +61,7 @@ class MetaOptimisation(StepSizesAndSeeds):
     """A `programs.protocol.Program`: one estimate and one update of θ in every iteration.
 
     At the end of every bin of the curve the unperturbed θ is evaluated on whole inner problems.
-    Recording changes no number of the learning. `operations` is what an iteration costs by the
-    estimator's catalogue entry.
+    Recording changes no number of the learning.
     """
 
     reason = "the outer parameters or their loss are not finite"
@@ -70,7 +69,6 @@ class MetaOptimisation(StepSizesAndSeeds):
     problem: Problem
     estimator: UnrollEstimator
     optimiser: optax.GradientTransformationExtraArgs
-    operations: float
     particles: int
     evaluation_steps: int | None
     evaluations: int
@@ -78,8 +76,9 @@ class MetaOptimisation(StepSizesAndSeeds):
 
     @cached_property
     def timeline(self) -> Timeline:
-        work = self.particles * self.estimator.inner_steps(self.problem)
-        return Timeline(self.total_steps, self.members * -(-work // PARTICLE_STEPS))
+        steps = self.particles * self.estimator.inner_steps(self.problem)
+        work = max(-(-steps // PARTICLE_STEPS), work_of(self.operations))
+        return Timeline(self.total_steps, self.members, work=work)
 
     @cached_property
     def parameters(self) -> int:

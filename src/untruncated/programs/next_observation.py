@@ -13,9 +13,9 @@ from jaxtyping import Array, Float, Int
 from untruncated.agents.adam import bias_corrections
 from untruncated.agents.next_observation_predictor import NextObservationPredictor
 from untruncated.environments.three_state_mdp import MEMORY_STATE, STATES
-from untruncated.programs.building import build_cell, build_environment
+from untruncated.programs.building import build_cell, build_environment, step_operations
 from untruncated.programs.compiling import ONLINE_LEARNING
-from untruncated.programs.curves import CURVE_POINTS, Timeline, last_tenth
+from untruncated.programs.curves import CURVE_POINTS, Timeline, last_tenth, work_of
 from untruncated.programs.divergence import first_divergence
 from untruncated.programs.eigenvalues import complex_eigenvalues
 from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
@@ -51,7 +51,8 @@ class NextObservation(StepSizesAndSeeds):
     def timeline(self) -> Timeline:
         """Bins and chunks; a bin is long enough to meet the state that remembers."""
         most_bins = min(CURVE_POINTS, max(10, self.total_steps // STEPS_PER_BIN))
-        return Timeline(self.total_steps, self.members, most_bins, splits_bins=True)
+        work = work_of(self.operations)
+        return Timeline(self.total_steps, self.members, most_bins, splits_bins=True, work=work)
 
     def first_carry(
         self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " step_sizes"]
@@ -152,4 +153,5 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
         seeds=fields["seeds"],
         total_steps=fields["steps"],
         choices=choices,
+        operations=step_operations(fields, environment),
     )

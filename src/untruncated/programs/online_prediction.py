@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from untruncated.agents.protocol import Inputs, OnlineLearner
-from untruncated.programs.building import build_environment, build_predictor
+from untruncated.programs.building import build_environment, build_predictor, step_operations
 from untruncated.programs.compiling import ONLINE_LEARNING
-from untruncated.programs.curves import Timeline, curve_metrics
+from untruncated.programs.curves import Timeline, curve_metrics, work_of
 from untruncated.programs.divergence import first_divergence
 from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
 from untruncated.programs.streams import keys_for, start_streams, stream_with_returns
@@ -50,7 +50,8 @@ class OnlinePrediction(StepSizesAndSeeds):
 
     @property
     def timeline(self) -> Timeline:
-        return Timeline(self.total_steps, self.members, splits_bins=True)
+        work = work_of(self.operations)
+        return Timeline(self.total_steps, self.members, splits_bins=True, work=work)
 
     def first_carry(
         self, seeds: Int[Array, " seeds"], step_sizes: Float[Array, " step_sizes"]
@@ -137,4 +138,5 @@ def build(fields: Mapping[str, Any], step_sizes: list[float], choices: dict[str,
         seeds=fields["seeds"],
         total_steps=fields["steps"],
         choices=choices,
+        operations=step_operations(fields, environment),
     )

@@ -34,7 +34,8 @@ class StepSizesAndSeeds:
     """A `programs.protocol.Program` but for its learning.
 
     A subclass has a `timeline`, makes its `first_carry`, advances it and reads its metrics from it.
-    `reason` is what the records say of a member that diverged.
+    `operations` is what a member's step costs, about, by the catalogue: chunks are the shorter the
+    dearer it is. `reason` is what the records say of a member that diverged.
     """
 
     reason: ClassVar[str]
@@ -43,6 +44,7 @@ class StepSizesAndSeeds:
     seeds: list[int]
     total_steps: int
     choices: dict[str, Any]
+    operations: float
     unit: str = "steps"
 
     @property
