@@ -1,9 +1,11 @@
 """Files are written whole or not at all; locks die with their process."""
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,17 @@ def test_the_lock_waits_says_so_once_and_is_freed_by_death(tmp_path):
     assert path.exists()
     with exclusive_lock(path, say=say):  # free again
         assert len(lines) == 1
+
+
+def test_a_lock_that_is_freed_at_once_is_not_waited_for_aloud(tmp_path):
+    path, lines = tmp_path / "0123.lock", []
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    threading.Timer(0.1, os.close, [descriptor]).start()
+    with exclusive_lock(path, say=lines.append):
+        assert lines == []
+    with pytest.raises(OSError):
+        os.close(descriptor)  # it was not taken before the other had let go
 
 
 def test_a_lock_that_cannot_be_made(tmp_path):

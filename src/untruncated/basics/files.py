@@ -4,6 +4,7 @@ import errno
 import fcntl
 import glob
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -122,6 +123,23 @@ def _lock(descriptor: int, operation: int, path: Path) -> None:
         raise _could_not("lock", path, error) from error
 
 
+def _locked_soon(descriptor: int, path: Path) -> bool:
+    """Whether the lock was free, or became so within a second.
+
+    The kernel may close the files of a killed process a moment after its parent has seen it die.
+    """
+    deadline = time.monotonic() + 1
+    while True:
+        try:
+            _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, path)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
+
+
 @contextmanager
 def exclusive_lock(
     path: str | Path, name: str | None = None, say: Callable[[str], None] = tell
@@ -146,9 +164,7 @@ def exclusive_lock(
     except OSError as error:
         raise _could_not("lock", path, error) from error
     try:
-        try:
-            _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, path)
-        except BlockingIOError:
+        if not _locked_soon(descriptor, path):
             say(f"waiting for another process that is computing {name or path.stem}")
             _lock(descriptor, fcntl.LOCK_EX, path)
         yield
