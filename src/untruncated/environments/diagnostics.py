@@ -157,7 +157,8 @@ class TwoArms(Diagnostic):
     """One of two arms pays 1, the other -1, and which is drawn for each episode.
 
     The observation is the last reward. The best player tries one arm and then pulls the one that
-    pays; the mean return is `steps - 1`, and 0 without memory of the last action.
+    pays; the mean return is `steps - 1`. Who remembers nothing earns `steps // 2` at best: one arm
+    after nothing and after a gain, the other after a loss.
     """
 
     steps: int = 4

@@ -85,7 +85,7 @@ class RecomputedTraces(NamedTuple):
 
         last = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[0]), self.before)
         on_start, on_after = jax.lax.scan(
-            back, last, (injected, self.after, self.fresh), reverse=True, unroll=8
+            back, last, (injected, self.after, self.fresh), reverse=True
         )
         added = cell.immediate_gradient(
             self.params, self.derived, self.before, self.after, self.x, on_after
