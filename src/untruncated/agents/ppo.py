@@ -14,46 +14,30 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from untruncated.agents.actor_critic import ActorCritic, Parameters
-from untruncated.agents.rollouts import Rollout, next_values
+from untruncated.agents.optimisers import adam
+from untruncated.agents.rollouts import Rollout, next_values, remembered_again
 from untruncated.agents.temporal_difference import gae
+from untruncated.catalogue.control import PPOFields
 
 ADVANTAGE_EPSILON = 1e-8
 
 
 @dataclass(frozen=True)
-class PPO:
+class PPO(PPOFields):
     """What an update does with a rollout.
 
-    Attributes:
-        rollout: steps of a rollout.
-        minibatches: of each epoch; each has `rollout / minibatches` steps.
-        epochs: how often an update goes through the rollout.
-        discount: γ.
-        trace_decay: λ of the generalised advantages.
-        clip: largest distance of the importance ratio from 1, and of a value from the old one.
-        value_coefficient: weight of half the squared error of the values.
-        entropy_coefficient: weight of the policy's entropy.
-        largest_norm: of a minibatch's gradient, over all parameters.
-        adam_epsilon: ε of Adam.
+    The gradient of each minibatch is clipped by its norm over all parameters, then Adam makes a
+    step. `time_limits` says what ends an episode by a time limit: a "truncation", after which the
+    return goes on, or a "termination", as the RTU paper's public code takes it.
     """
 
-    rollout: int = 2048
-    minibatches: int = 32
-    epochs: int = 4
-    discount: float = 0.99
-    trace_decay: float = 0.95
-    clip: float = 0.2
-    value_coefficient: float = 0.5
-    entropy_coefficient: float = 0.0
-    largest_norm: float = 0.5
-    adam_epsilon: float = 1e-5
+    time_limits: str = "truncation"
 
     @property
-    def optimiser(self) -> optax.GradientTransformation:
-        """All of Adam but the step size."""
+    def optimiser(self) -> optax.GradientTransformationExtraArgs:
+        """Adam, whose step size is an argument."""
         return optax.chain(
-            optax.clip_by_global_norm(self.largest_norm),
-            optax.scale_by_adam(eps=self.adam_epsilon),
+            optax.clip_by_global_norm(self.largest_norm), adam(epsilon=self.adam_epsilon)
         )
 
 
@@ -95,12 +79,15 @@ def start(ppo: PPO, agent: ActorCritic, key: PRNGKeyArray) -> Learner:
 def targets(ppo: PPO, agent: ActorCritic, params: Parameters, rollout: Rollout) -> Targets:
     """Advantages and returns of a rollout, with the values that it noted."""
     shown = rollout.shown
+    terminated, truncated = shown.terminated, shown.truncated
+    if ppo.time_limits == "termination":
+        terminated, truncated = terminated | truncated, jnp.zeros_like(truncated)
     advantages = gae(
         shown.reward,
         rollout.value,
         next_values(agent, params, rollout),
-        shown.terminated,
-        shown.truncated,
+        terminated,
+        truncated,
         ppo.discount,
         ppo.trace_decay,
     )
@@ -165,32 +152,62 @@ def update(
         start: What was carried into the rollout by the memory.
         step_size: of Adam.
     """
-    old = learner.params
-    aims = targets(ppo, agent, old, rollout)
-    x = agent.encode(old, rollout.observation)
-    past = agent.memory.past(old.memory, start, rollout.remembered, x, rollout.fresh)
     plain = rollout._replace(remembered=(), shown=())
     units = ppo.rollout // agent.memory.unit
+    refreshes = ppo.refresh_traces or ppo.refresh_targets
+    first = _seen(agent, ppo, learner.params, rollout, start)
 
-    def minibatch(learner: Learner, numbers: Array) -> tuple[Learner, tuple]:
+    def minibatch(seen: Seen, learner: Learner, numbers: Array) -> tuple[Learner, tuple]:
         index = numbers[:, None] * agent.memory.unit + jnp.arange(agent.memory.unit)
         steps = index.reshape(-1)
-        batch = Minibatch(index, *jax.tree.map(lambda leaf: leaf[steps], (plain, aims)))
+        batch = Minibatch(index, *jax.tree.map(lambda leaf: leaf[steps], (plain, seen.targets)))
         (_, measured), gradient = jax.value_and_grad(
-            partial(loss, ppo, agent, past, batch), has_aux=True
+            partial(loss, ppo, agent, seen.past, batch), has_aux=True
         )(learner.params)
         norm = optax.global_norm(gradient)
-        direction, opt_state = ppo.optimiser.update(gradient, learner.opt_state)
-        params = jax.tree.map(lambda p, d: p - step_size * d, learner.params, direction)
-        return Learner(agent.constrain(params), opt_state), (*measured, norm)
+        change, opt_state = ppo.optimiser.update(
+            gradient, learner.opt_state, learner.params, step_size=step_size
+        )
+        params = agent.constrain(optax.apply_updates(learner.params, change))
+        return Learner(params, opt_state), (*measured, norm)
 
-    def epoch(learner: Learner, key: PRNGKeyArray) -> tuple[Learner, tuple]:
+    def epoch(carry: tuple[Learner, Any], key: PRNGKeyArray) -> tuple[tuple, tuple]:
+        learner, seen = carry
+        if refreshes:
+            seen = _refreshed(ppo, agent, learner.params, rollout, start, seen)
         order = jax.random.permutation(key, units).reshape(ppo.minibatches, -1)
-        return jax.lax.scan(minibatch, learner, order)
+        learner, measured = jax.lax.scan(partial(minibatch, seen or first), learner, order)
+        return (learner, seen), measured
 
-    learner, measured = jax.lax.scan(epoch, learner, jax.random.split(key, ppo.epochs))
+    keys = jax.random.split(key, ppo.epochs)
+    (learner, _), measured = jax.lax.scan(epoch, (learner, first if refreshes else None), keys)
     kl, fraction, entropy, norm = map(jnp.mean, measured)
-    unexplained = jnp.var(aims.returns - rollout.value) / jnp.var(aims.returns)
+    returns = first.targets.returns
+    unexplained = jnp.var(returns - rollout.value) / jnp.var(returns)
     return learner, UpdateStatistics(
         kl, fraction, entropy, norm, 1 - unexplained, rollout.value.mean()
+    )
+
+
+class Seen(NamedTuple):
+    """What the steps of a rollout are learned with: the memory's past, and the targets."""
+
+    past: Any
+    targets: Targets
+
+
+def _seen(agent: ActorCritic, ppo: PPO, params: Parameters, rollout: Rollout, start: Any) -> Seen:
+    x = agent.encode(params, rollout.observation)
+    past = agent.memory.past(params.memory, start, rollout.remembered, x, rollout.fresh)
+    return Seen(past, targets(ppo, agent, params, rollout))
+
+
+def _refreshed(
+    ppo: PPO, agent: ActorCritic, params: Parameters, rollout: Rollout, start: Any, seen: Seen
+) -> Seen:
+    """What was seen, or the part of it that is to be refreshed, with these parameters."""
+    again = _seen(agent, ppo, params, remembered_again(agent, params, rollout, start), start)
+    return Seen(
+        again.past if ppo.refresh_traces else seen.past,
+        again.targets if ppo.refresh_targets else seen.targets,
     )

@@ -1,5 +1,6 @@
 """An agent acts for some steps, and what it will learn from is kept."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -57,14 +58,16 @@ def collect(
     params: Parameters,
     stage: Stage,
     steps: int,
+    measure: Callable[[Any], Any] = lambda state: (),
 ) -> tuple[Stage, Rollout, Any]:
     """Acts for `steps` steps with the same parameters.
 
     Args:
         environment: One that restarts by itself, as `wrappers.AutoReset` does.
+        measure: What is asked of the environment's state after each step.
 
     Returns:
-        The stage after the steps; the steps; and what `measured(environment state)` is after each.
+        The stage after the steps; the steps; what was measured.
     """
     derived = agent.memory.derive(params.memory)
 
@@ -88,9 +91,32 @@ def collect(
             remembered=agent.memory.remember(entering, carry),
         )
         ended = shown.terminated | shown.truncated
-        return Stage(state, shown.observation, ended, carry, key), kept
+        return Stage(state, shown.observation, ended, carry, key), (kept, measure(state))
 
-    return jax.lax.scan(step, stage, None, length=steps)
+    after, (rollout, measured) = jax.lax.scan(step, stage, None, length=steps)
+    return after, rollout, measured
+
+
+def remembered_again(
+    agent: ActorCritic, params: Parameters, rollout: Rollout, start: Any
+) -> Rollout:
+    """The rollout with the memory and the values that these parameters would have had in it.
+
+    Args:
+        start: What was carried into the rollout by the memory.
+    """
+    derived = agent.memory.derive(params.memory)
+    x = agent.encode(params, rollout.observation)
+
+    def step(carry: Any, inputs: tuple[Array, Array]) -> tuple[Any, tuple[Remembered, Array]]:
+        x, fresh = inputs
+        zero = agent.memory.initial_carry()
+        entering = jax.tree.map(partial(jnp.where, fresh), zero, carry)
+        carry, features = agent.memory.step(params.memory, derived, entering, x)
+        return carry, (agent.memory.remember(entering, carry), features)
+
+    _, (remembered, features) = jax.lax.scan(step, start, (x, rollout.fresh))
+    return rollout._replace(remembered=remembered, value=agent.value(params, features))
 
 
 def next_values(agent: ActorCritic, params: Parameters, rollout: Rollout) -> Float[Array, " steps"]:

@@ -3,6 +3,7 @@
 from untruncated.catalogue.brax import BRAX
 from untruncated.catalogue.cells import CELLS
 from untruncated.catalogue.components import CREDITS, ENVIRONMENTS, LEARNERS
+from untruncated.catalogue.control import AGENTS, TASKS
 from untruncated.catalogue.entry import (
     CatalogueError,
     CellEntry,
@@ -43,9 +44,9 @@ KINDS: dict[str, dict[str, Entry]] = {
     "cell": CELLS,
     "control_environment": POPGYM | BRAX,
     "credit": CREDITS,
-    "environment": ENVIRONMENTS,
+    "environment": ENVIRONMENTS | TASKS,
     "estimator": ESTIMATORS,
-    "learner": LEARNERS,
+    "learner": LEARNERS | AGENTS,
     "optimiser": OPTIMISERS,
     "plot": PLOTS,
     "problem": PROBLEMS,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from untruncated.catalogue.entry import CreditEntry, Entry, EnvironmentEntry, Field
 from untruncated.catalogue.record import Record, fields_of
-from untruncated.catalogue.traits import IMMEDIATE, OPTIMUM, STREAM, SYMBOLS
+from untruncated.catalogue.traits import IMMEDIATE, OPTIMUM, PREDICTION, STREAM, SYMBOLS
 
 Discount = Annotated[float, Field(minimum=0, below=1, meaning="discount of the predicted return")]
 Distractors = Annotated[int, Field(minimum=0, maximum=1000, meaning="stimuli that predict nothing")]
@@ -91,10 +91,11 @@ LEARNERS: dict[str, Entry] = {
     "td": Entry(
         "untruncated.agents.td_predictor:TDPredictor",
         fields_of(TDFields),
-        traits={IMMEDIATE: {}},
+        traits={PREDICTION: {}, IMMEDIATE: {}},
     ),
     "delayed_return": Entry(
         "untruncated.agents.delayed_return_predictor:DelayedReturnPredictor",
         fields_of(DelayedReturnFields),
+        traits={PREDICTION: {}},
     ),
 }

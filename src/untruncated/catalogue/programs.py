@@ -9,10 +9,13 @@ from untruncated.catalogue.objective import Direction, Objective
 from untruncated.catalogue.record import fields_of
 from untruncated.catalogue.traits import (
     EIGENVALUES,
+    EPISODES,
     IMMEDIATE,
     LINEAR,
     OPTIMUM,
     PLANE,
+    PREDICTION,
+    ROLLOUTS,
     STATES,
     STREAM,
     SYMBOLS,
@@ -42,7 +45,7 @@ class ProgramEntry(Entry):
     of small problems with those of large ones `compiles_every_loop_whole`. One that is not `random`
     takes one seed, whatever the figure. `counts` is what its `steps` are, in a word.
     `needs` says which of their traits it asks of components of a kind; with `ends`, inner problems
-    must end.
+    must end. A cell sees the observation or, with `encoded`, so many features made of it.
     """
 
     components: tuple[str, ...] = ()
@@ -57,6 +60,7 @@ class ProgramEntry(Entry):
     counts: str = "steps"
     needs: Mapping[str, str] = field(default_factory=dict)
     ends: bool = False
+    encoded: int = 0
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -87,7 +91,35 @@ PROGRAMS: dict[str, ProgramEntry] = {
         "untruncated.programs.online_prediction:build",
         {"steps": _STEPS, **COMMON},
         components=("environment", "cell", "credit", "learner"),
-        needs={"environment": STREAM},
+        needs={"environment": STREAM, "learner": PREDICTION},
+    ),
+    "policy_optimisation": ProgramEntry(
+        "untruncated.programs.policy_optimisation:build",
+        {
+            "steps": Field(
+                int,
+                minimum=1,
+                maximum=2_000_000_000,
+                meaning="environment steps of each seed, rounded down to whole updates",
+            ),
+            "also_sees": Field(
+                str,
+                "nothing",
+                choices=("nothing", "action", "action_and_reward"),
+                meaning="what of the last step is appended to the observation",
+            ),
+            "normalise": Field(
+                str,
+                "nothing",
+                choices=("nothing", "observations", "observations_and_rewards"),
+                meaning="by running statistics",
+            ),
+            **COMMON,
+        },
+        components=("environment", "cell", "credit", "learner"),
+        objective=Objective("return", "max"),
+        needs={"environment": EPISODES, "learner": ROLLOUTS},
+        encoded=64,
     ),
     "optimal_prediction": ProgramEntry(
         "untruncated.programs.optimal_prediction:build",

@@ -29,7 +29,10 @@ def check_fit(program: ProgramEntry, fields: Mapping[str, Any], where: str) -> N
     if "cell" in fields and "credit" in fields:
         check_credit(fields["cell"], fields["credit"], f"{where}.credit.name")
     measured_apart = program.members and not set(program.member_parts) & set(fields)
-    if fields["fidelity"] == "reference" and "problem" not in fields and not measured_apart:
+    acts = "rollout" in fields.get("learner", {})
+    if acts:
+        _check_rollout(fields, where)
+    elif fields["fidelity"] == "reference" and "problem" not in fields and not measured_apart:
         _check_reference(fields.get("cell"), fields.get("credit"), f"{where}.fidelity")
     if "learner" in fields:
         _check_delay(fields["learner"], f"{where}.learner.delay")
@@ -70,6 +73,40 @@ def _check_delay(learner: Mapping[str, Any], where: str) -> None:
             where,
             f"{learner['delay']} steps cut off more than {100 * LARGEST_REST:g} % of a return "
             f"discounted by {learner['discount']}",
+        )
+
+
+def _check_rollout(fields: Mapping[str, Any], where: str) -> None:
+    """A rollout fits the run, and is cut into whole minibatches of whole windows."""
+    learner, credit = fields["learner"], fields["credit"]
+    rollout, parts = learner["rollout"], learner["minibatches"]
+    if fields["steps"] < rollout:
+        raise CatalogueError(
+            f"{where}.steps",
+            f"must be at least {rollout}, the steps of the learner's rollout, "
+            f"not {fields['steps']}",
+        )
+    if credit["name"] not in ("rtrl", "truncated_bptt"):
+        raise CatalogueError(
+            f"{where}.credit.name",
+            f"{credit['name']!r} cannot learn from rollouts. Allowed: rtrl, truncated_bptt",
+        )
+    window = credit.get("truncation", 1)
+    if rollout % (parts * window):
+        windows = f" of windows of {window} steps" if window > 1 else ""
+        raise CatalogueError(
+            f"{where}.learner.minibatches",
+            f"a rollout of {rollout} steps cannot be cut into {parts} equal minibatches{windows}",
+        )
+    if credit["name"] == "truncated_bptt" and learner["trace_storage"] != "recompute":
+        raise CatalogueError(
+            f"{where}.learner.trace_storage",
+            "changes nothing with 'truncated_bptt', which has no traces. Leave it out",
+        )
+    if fields["cell"].get("halved"):
+        raise CatalogueError(
+            f"{where}.cell.halved",
+            "must be false: halved traces are exact only while the parameters do not change",
         )
 
 

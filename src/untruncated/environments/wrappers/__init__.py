@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "AutoReset": "auto_reset",
         "CheckActions": "check_actions",
+        "ClipActions": "clip_actions",
         "EpisodeStatistics": "episode_statistics",
         "LastActionAndReward": "last_action_and_reward",
         "NormaliseObservations": "normalise_observations",
