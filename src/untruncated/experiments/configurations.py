@@ -121,7 +121,7 @@ def _configuration(curve: Curve, sweep: dict[str, Any], setting: Setting) -> Con
     costs = {}
     with told_where_said(run, where):
         if "cell" in program.parts:
-            parts["cell"], costs = _cell(run, parts, sweep)
+            parts["cell"], costs = _cell(run, program, parts, sweep)
         spec = assembled(run, program, parts, sweep)
         agent = None
         if program.members:
@@ -169,12 +169,12 @@ def check_keys(run: Run, program: ProgramEntry, where: str) -> None:
 
 
 def _cell(
-    run: Run, parts: Mapping[str, Component], sweep: Mapping[str, Any]
+    run: Run, program: ProgramEntry, parts: Mapping[str, Component], sweep: Mapping[str, Any]
 ) -> tuple[Component, dict[str, int]]:
     """The cell, of the width that meets its budget, and what a step costs."""
     environment = parts["environment"].fields
     entry = lookup("environment", environment["name"], f"{SPEC}.environment")
-    inputs = entry.declared("observation_size", environment)
+    inputs = program.encoded or entry.declared("observation_size", environment)
     credit = with_window(parts["credit"].fields, run["steps"].value, f"{SPEC}.credit")
     cell = run["cell"].cell(sweep, credit, inputs, run)
     costs = {
