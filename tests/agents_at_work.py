@@ -6,15 +6,15 @@ import jax
 import jax.numpy as jnp
 
 from untruncated.agents.actor_critic import ActorCritic
-from untruncated.agents.memories import NoMemory, TraceMemory, WindowMemory
+from untruncated.agents.memories import TraceMemory, WindowMemory
 from untruncated.agents.policies import Categorical, DiagonalGaussian
 from untruncated.agents.ppo import PPO, start, update
 from untruncated.agents.rollouts import collect, first_stage
-from untruncated.cells import GRU, LRU, BlockDiagonal, LinearRTU, NonlinearRTU
+from untruncated.cells import GRU, LRU, BlockDiagonal, Feedforward, LinearRTU, NonlinearRTU
 from untruncated.environments.wrappers import AutoReset, EpisodeStatistics
 
 MEMORIES = {
-    "none": NoMemory(64),
+    "none": WindowMemory(Feedforward(64, 16), 1),
     "linear_rtu, stored": TraceMemory(LinearRTU(64, 6), "stored"),
     "linear_rtu": TraceMemory(LinearRTU(64, 6)),
     "nonlinear_rtu": TraceMemory(NonlinearRTU(64, 6)),
@@ -43,7 +43,7 @@ def trained(environment, memory, ppo=None, updates=40, step_size=2e-3, seeds=3):
 
         def one(carry, key):
             learner, stage = carry
-            after, rollout = collect(agent, environment, learner.params, stage, ppo.rollout)
+            after, rollout, _ = collect(agent, environment, learner.params, stage, ppo.rollout)
             learner, _ = update(ppo, agent, learner, rollout, stage.carry, key, step_size)
             ends = rollout.shown.terminated | rollout.shown.truncated
             return (learner, after), (rollout.shown.reward.sum(), ends.sum())
@@ -64,6 +64,6 @@ def one_rollout(environment, memory, steps, before=0, seed=0):
     stage = first_stage(agent, environment, keys[1])
     acts = jax.jit(partial(collect, agent, environment), static_argnums=2)
     if before:
-        stage, _ = acts(params, stage, before)
-    after, rollout = acts(params, stage, steps)
+        stage, *_ = acts(params, stage, before)
+    after, rollout, _ = acts(params, stage, steps)
     return agent, params, stage, after, rollout

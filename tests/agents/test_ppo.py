@@ -9,10 +9,10 @@ import numpy as np
 import optax
 import pytest
 
-from untruncated.agents.memories import NoMemory, TraceMemory, WindowMemory
+from untruncated.agents.memories import TraceMemory, WindowMemory
 from untruncated.agents.ppo import PPO, Minibatch, Targets, loss, start, targets, update
-from untruncated.agents.rollouts import next_values
-from untruncated.cells import GRU, LinearRTU, NonlinearRTU
+from untruncated.agents.rollouts import next_values, remembered_again
+from untruncated.cells import GRU, Feedforward, LinearRTU, NonlinearRTU
 from untruncated.environments.diagnostics import DIAGNOSTICS
 from untruncated.environments.popgym import make
 from untruncated.environments.wrappers import (
@@ -145,7 +145,8 @@ def test_one_huge_coordinate_is_clipped_by_the_norm_of_all():
 
 
 def test_the_loss_is_that_of_the_definition():
-    agent, params, _, _, rollout = at_work.one_rollout(game(), NoMemory(64), STEPS)
+    memory = WindowMemory(Feedforward(64, 16), 1)
+    agent, params, stage, _, rollout = at_work.one_rollout(game(), memory, STEPS)
     ppo = PPO(rollout=STEPS, entropy_coefficient=0.1, clip=0.2)
     rng = np.random.default_rng(0)
     # Old numbers that differ from today's by more than the clip allows, in both directions.
@@ -155,10 +156,12 @@ def test_the_loss_is_that_of_the_definition():
     )
     aims = Targets(jnp.asarray(rng.normal(size=STEPS)), jnp.asarray(rng.normal(size=STEPS)))
     batch = minibatch(agent, rollout, aims, 0, STEPS)
-    found, (kl, fraction, entropy) = loss(ppo, agent, (), batch, params)
+    past = past_of(agent, params, stage, rollout)
+    found, (kl, fraction, entropy) = loss(ppo, agent, past, batch, params)
 
     x = agent.encode(params, rollout.observation)
-    logits, values = np.asarray(agent.act(params, x)), np.asarray(agent.value(params, x))
+    features = jax.nn.relu(x @ params.memory.w + params.memory.b)
+    logits, values = (np.asarray(head(params, features)) for head in (agent.act, agent.value))
     probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     new = probabilities[np.arange(STEPS), np.asarray(rollout.action)]
     ratios = new / np.exp(np.asarray(rollout.log_prob))
@@ -208,5 +211,73 @@ def test_windows_solve_what_needs_memory_and_no_memory_fails(task, memoryless):
     environment = DIAGNOSTICS[task]
     by_windows = at_work.trained(environment, WindowMemory(GRU(64, 16), 8), updates=120)
     assert float(by_windows.min()) > environment.optimal_return - 0.2
-    without = at_work.trained(environment, NoMemory(64), updates=120)
+    without = at_work.trained(environment, WindowMemory(Feedforward(64, 16), 1), updates=120)
     assert float(without.max()) < memoryless + 0.4
+
+
+def test_a_time_limit_may_be_taken_for_a_termination():
+    task, memory = make("PositionOnlyPendulumHard"), at_work.MEMORIES["linear_rtu"]
+    agent, params, _, _, rollout = at_work.one_rollout(AutoReset(task), memory, 130)
+    exact, reference = (
+        targets(PPO(rollout=130, time_limits=name), agent, params, rollout).advantages
+        for name in ("truncation", "termination")
+    )
+    value = next_values(agent, params, rollout)[99]
+    np.testing.assert_allclose(exact[99] - reference[99], 0.99 * value, rtol=1e-4)
+    np.testing.assert_allclose(exact[100:], reference[100:], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["linear_rtu", "linear_rtu, stored", "gru, windows"])
+def test_what_is_remembered_again_with_the_same_parameters_is_the_same(name):
+    memory = at_work.MEMORIES[name]
+    agent, params, stage, _, rollout = at_work.one_rollout(game(), memory, STEPS, before=40)
+    again = remembered_again(agent, params, rollout, stage.carry)
+    for a, b in zip(
+        jax.tree.leaves((again.remembered, again.value)),
+        jax.tree.leaves((rollout.remembered, rollout.value)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("refreshed", [("traces",), ("targets",), ("traces", "targets")])
+def test_refreshing_before_each_epoch_is_exact_replay(refreshed):
+    """Epochs written out one by one, each seeing the rollout as these parameters would have."""
+    memory = at_work.MEMORIES["linear_rtu"]
+    fields = {f"refresh_{name}": True for name in refreshed}
+    ppo = PPO(rollout=STEPS, minibatches=2, epochs=3, **fields)
+    agent, _, stage, _, rollout = at_work.one_rollout(game(), memory, STEPS)
+    learner = start(ppo, agent, jax.random.key(1))
+    found, _ = jax.jit(partial(update, ppo, agent))(
+        learner, rollout, stage.carry, jax.random.key(2), 3e-3
+    )
+    aims = targets(ppo, agent, learner.params, rollout)
+    past = past_of(agent, learner.params, stage, rollout)
+    for key in jax.random.split(jax.random.key(2), 3):
+        again = remembered_again(agent, learner.params, rollout, stage.carry)
+        if "targets" in refreshed:
+            aims = targets(ppo, agent, learner.params, again)
+        if "traces" in refreshed:
+            past = past_of(agent, learner.params, stage, again)
+        for numbers in jax.random.permutation(key, STEPS).reshape(2, -1):
+            plain = rollout._replace(remembered=(), shown=())
+            batch = Minibatch(
+                numbers[:, None], *jax.tree.map(lambda leaf: leaf[numbers], (plain, aims))
+            )
+            gradient = jax.grad(lambda p: loss(ppo, agent, past, batch, p)[0])(learner.params)
+            change, opt_state = ppo.optimiser.update(
+                gradient, learner.opt_state, learner.params, step_size=3e-3
+            )
+            params = agent.constrain(optax.apply_updates(learner.params, change))
+            learner = learner._replace(params=params, opt_state=opt_state)
+    for a, b in zip(jax.tree.leaves(found.params), jax.tree.leaves(learner.params), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-5)
+    # And it is not what stale traces and targets give.
+    stale, _ = jax.jit(partial(update, PPO(rollout=STEPS, minibatches=2, epochs=3), agent))(
+        start(ppo, agent, jax.random.key(1)), rollout, stage.carry, jax.random.key(2), 3e-3
+    )
+    apart = [
+        float(jnp.abs(a - b).max())
+        for a, b in zip(jax.tree.leaves(found.params), jax.tree.leaves(stale.params), strict=True)
+    ]
+    assert max(apart) > 1e-3

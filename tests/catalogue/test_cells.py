@@ -37,6 +37,7 @@ def _load(cell, inputs):
         {"name": "block_diagonal"},
         {"name": "block_diagonal", "halved": True},
         {"name": "gru"},
+        {"name": "feedforward"},
         {"name": "vanilla_rnn"},
         {"name": "vanilla_rnn", "bias": True},
     ],
@@ -50,7 +51,7 @@ def test_parameters_are_as_many_as_the_cell_has(cell, width, inputs):
 
 def test_every_cell_is_counted_here():
     traced = {"linear_rtu", "nonlinear_rtu", "lru", "nonlinear_lru", "block_diagonal"}
-    assert set(CELLS) == traced | {"gru", "vanilla_rnn"}
+    assert set(CELLS) == traced | {"feedforward", "gru", "vanilla_rnn"}
     assert {name for name, entry in CELLS.items() if "rtrl" in entry.credits} == traced
 
 
@@ -123,6 +124,7 @@ def _unrolled_step(cell, truncation):
         ({"name": "gru", "width": 16}, 12, 5, 39_967, 45_120),
         ({"name": "gru", "width": 8}, 12, 10, 32_199, 33_600),
         ({"name": "gru", "width": 1}, 12, 45, None, 13_230),
+        ({"name": "feedforward", "width": 384}, 64, 1, None, 149_760),
         ({"name": "vanilla_rnn", "width": 3}, 3, 2, None, 252),
         ({"name": "vanilla_rnn", "width": 20}, 12, 5, None, 19_800),
         ({"name": "vanilla_rnn", "width": 3}, 3, "dense_rtrl", None, 780),

@@ -16,6 +16,7 @@ CELLS = {
     "block-diagonal": {"name": "block_diagonal"},
     "block-diagonal, `halved`": {"name": "block_diagonal", "halved": True},
     "GRU": {"name": "gru"},
+    "feedforward": {"name": "feedforward"},
     "vanilla RNN": {"name": "vanilla_rnn"},
     "vanilla RNN, `bias`": {"name": "vanilla_rnn", "bias": True},
 }

@@ -2,8 +2,8 @@
 
 A memory turns the encoded observations of a rollout into features, one step at a time. When the
 agent learns, `replay` makes the features of some steps again, with today's parameters, so that
-their gradient reaches the memory's parameters: by traces through the whole past (RTRL), through a
-window of some steps (truncated BPTT), or not at all (no memory).
+their gradient reaches the memory's parameters: by traces through the whole past (RTRL), or through
+a window of some steps (truncated BPTT).
 """
 
 from dataclasses import dataclass
@@ -88,53 +88,6 @@ class Memory(Protocol):
         x: Float[Array, "units unit inputs"],
     ) -> Float[Array, "units unit features"]:
         """The features of the steps `index`, made with today's parameters and inputs."""
-
-
-@dataclass(frozen=True)
-class NoMemory:
-    """The features are the encoded observation."""
-
-    inputs: int
-    unit: int = 1
-
-    @property
-    def feature_size(self) -> int:
-        return self.inputs
-
-    def init(self, key: PRNGKeyArray) -> Parameters:
-        return ()
-
-    def derive(self, params: Parameters) -> Derived:
-        return ()
-
-    def constrain(self, params: Parameters) -> Parameters:
-        return params
-
-    def initial_carry(self) -> Any:
-        return ()
-
-    def step(
-        self, params: Parameters, derived: Derived, carry: Any, x: Float[Array, " inputs"]
-    ) -> tuple[Any, Float[Array, " features"]]:
-        return carry, x
-
-    def remember(self, entering: Any, after: Any) -> Remembered:
-        return Remembered((), ())
-
-    def features_after(
-        self, params: Parameters, derived: Derived, after: Any, x: Float[Array, "steps inputs"]
-    ) -> Float[Array, "steps features"]:
-        return x
-
-    def past(
-        self, params: Parameters, start: Any, remembered: Remembered, x: Array, fresh: Array
-    ) -> Any:
-        return ()
-
-    def replay(
-        self, params: Parameters, derived: Derived, past: Any, index: Array, x: Array
-    ) -> Array:
-        return x
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,15 @@ class GRUFields(Record):
 
 
 @dataclass(frozen=True)
+class FeedforwardFields(Record):
+    """Of the layer without recurrence."""
+
+    inputs: int
+    width: Width
+    activation: Activation = "relu"
+
+
+@dataclass(frozen=True)
 class VanillaRNNFields(Record):
     """Of the plain recurrent network."""
 
@@ -143,6 +152,13 @@ CELLS: dict[str, CellEntry] = {
         credits=_ANY_CELL,
         parameters=costs.gru_parameters,
         flops=costs.gru_flops,
+    ),
+    "feedforward": CellEntry(
+        "untruncated.cells.feedforward:Feedforward",
+        fields_of(FeedforwardFields),
+        credits=("truncated_bptt",),
+        parameters=costs.feedforward_parameters,
+        flops=costs.feedforward_flops,
     ),
     "vanilla_rnn": CellEntry(
         "untruncated.cells.vanilla_rnn:VanillaRNN",

@@ -105,6 +105,17 @@ def gru_flops(fields: Fields, d: int, credit: Fields) -> int:
     return _without_traces(credit, 6 * h * (d + h) + 20 * h, 0, h, gru_parameters(fields, d))
 
 
+def feedforward_parameters(fields: Fields, d: int) -> int:
+    """W and b."""
+    return fields["width"] * (d + 1)
+
+
+def feedforward_flops(fields: Fields, d: int, credit: Fields) -> int:
+    """One matrix product with inputs."""
+    h = fields["width"]
+    return _without_traces(credit, 2 * h * d + 2 * h, 0, h, feedforward_parameters(fields, d))
+
+
 def vanilla_rnn_parameters(fields: Fields, d: int) -> int:
     """W_x, W_h and, with a bias, b."""
     h = fields["width"]

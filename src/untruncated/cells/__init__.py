@@ -6,10 +6,11 @@ __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "BlockDiagonal": "block_diagonal",
-        "GRU": "gru",
-        "LRU": "lru",
         "Cell": "protocol",
+        "Feedforward": "feedforward",
+        "GRU": "gru",
         "LinearRTU": "linear_rtu",
+        "LRU": "lru",
         "NonlinearLRU": "nonlinear_lru",
         "NonlinearRTU": "nonlinear_rtu",
         "TraceCell": "protocol",

@@ -63,6 +63,7 @@ _LOOKS = {
     "block_diagonal": Look(GOLD, "v"),
     "nonlinear_lru": Look(SKY, "P"),
     "vanilla_rnn": Look(BLUE, "X"),
+    "feedforward": Look(SLATE, "X"),
     "pes": Look(VERMILION, "o"),
     "pes_analytic": Look(PINK, "D"),
     "es_single": Look(WINE, "h"),
