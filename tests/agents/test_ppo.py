@@ -240,6 +240,18 @@ def test_what_is_remembered_again_with_the_same_parameters_is_the_same(name):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
+def one_step(ppo, agent, learner, past, seen, numbers):
+    rollout, aims = seen
+    plain = rollout._replace(remembered=(), shown=())
+    batch = Minibatch(numbers[:, None], *jax.tree.map(lambda leaf: leaf[numbers], (plain, aims)))
+    gradient = jax.grad(lambda p: loss(ppo, agent, past, batch, p)[0])(learner.params)
+    change, opt_state = ppo.optimiser.update(
+        gradient, learner.opt_state, learner.params, step_size=3e-3
+    )
+    params = agent.constrain(optax.apply_updates(learner.params, change))
+    return learner._replace(params=params, opt_state=opt_state)
+
+
 @pytest.mark.parametrize("refreshed", [("traces",), ("targets",), ("traces", "targets")])
 def test_refreshing_before_each_epoch_is_exact_replay(refreshed):
     """Epochs written out one by one, each seeing the rollout as these parameters would have."""
@@ -260,16 +272,7 @@ def test_refreshing_before_each_epoch_is_exact_replay(refreshed):
         if "traces" in refreshed:
             past = past_of(agent, learner.params, stage, again)
         for numbers in jax.random.permutation(key, STEPS).reshape(2, -1):
-            plain = rollout._replace(remembered=(), shown=())
-            batch = Minibatch(
-                numbers[:, None], *jax.tree.map(lambda leaf: leaf[numbers], (plain, aims))
-            )
-            gradient = jax.grad(lambda p: loss(ppo, agent, past, batch, p)[0])(learner.params)
-            change, opt_state = ppo.optimiser.update(
-                gradient, learner.opt_state, learner.params, step_size=3e-3
-            )
-            params = agent.constrain(optax.apply_updates(learner.params, change))
-            learner = learner._replace(params=params, opt_state=opt_state)
+            learner = one_step(ppo, agent, learner, past, (rollout, aims), numbers)
     for a, b in zip(jax.tree.leaves(found.params), jax.tree.leaves(learner.params), strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-5)
     # And it is not what stale traces and targets give.

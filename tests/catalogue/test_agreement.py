@@ -17,8 +17,9 @@ GIVEN = {
     "cell": {"inputs", "fidelity"},
     "control_environment": {"name", "part"},  # bound already, of Brax's robots
     "credit": {"cell", "truncation"},
+    "environment": {"fidelity", "name", "part"},  # of tasks: the run's fidelity, Brax's robots
     "estimator": {"fidelity"},
-    "learner": {"cell", "gradient"},
+    "learner": {"cell", "gradient", "time_limits"},
 }
 # These take their fields as one mapping.
 MAPPED = {"plot": {"axes", "table", "plot"}, "program": {"fields", "step_sizes", "choices"}}
@@ -61,7 +62,11 @@ def test_defaults_are_the_same_on_both_sides(kind, name):
 
 
 # A function's arguments are its own; their defaults are read from the catalogue.
-FUNCTIONS = {"optimiser": optimisers, "control_environment": registry}
+FUNCTIONS = {
+    "optimiser": optimisers,
+    "control_environment": registry,
+    "environment": registry,
+}
 
 
 @pytest.mark.parametrize(("kind", "name"), [key for key in ENTRIES if key[0] not in MAPPED])

@@ -165,6 +165,20 @@ PLOTS: dict[str, PlotEntry] = {
         },
         marks=_curve_marks,
     ),
+    "returns": PlotEntry(
+        "untruncated.plots.returns:draw",
+        {
+            "metric": Field(str, "return_curve", meaning="a metric with a value in each bin"),
+            "x_label": Field(str, "environment steps", drawn=True),
+            "y_label": Field(str, "mean return", drawn=True),
+            "random": Field(float, None, nullable=True, meaning="what random actions earn"),
+            "memoryless": Field(
+                float, None, nullable=True, meaning="what the best policy without memory earns"
+            ),
+            "optimum": Field(float, None, nullable=True, meaning="what the best player earns"),
+        },
+        marks="Thick: mean; thin: single seeds; band: ±1 standard error.",
+    ),
     "errors_and_operations": PlotEntry(
         "untruncated.plots.errors_and_operations:draw",
         {
