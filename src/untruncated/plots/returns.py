@@ -1,4 +1,4 @@
-"""Returns along a control run, from the untrained policy on, and what is earned without learning."""
+"""Returns along a control run from the untrained policy on, and what is earned otherwise."""
 
 from collections.abc import Mapping
 from typing import Any
