@@ -10,6 +10,7 @@ def test_rules_are_those_of_the_committed_specs():
     rules = {name: entry.objective.rule for name, entry in PROGRAMS.items() if entry.tuned}
     assert rules == {
         "online_prediction": "lowest_mean_msre",
+        "policy_optimisation": "highest_mean_return",
         "next_observation": "lowest_mean_cross_entropy",
         "meta_optimisation": "lowest_mean_loss",
     }

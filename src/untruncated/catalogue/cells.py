@@ -156,7 +156,7 @@ CELLS: dict[str, CellEntry] = {
     "feedforward": CellEntry(
         "untruncated.cells.feedforward:Feedforward",
         fields_of(FeedforwardFields),
-        credits=("truncated_bptt",),
+        credits=_ANY_CELL,
         parameters=costs.feedforward_parameters,
         flops=costs.feedforward_flops,
     ),
