@@ -24,6 +24,8 @@ def test_positions_and_velocities_partition_the_observation(robot):
     positions, velocities = SPLITS[robot]
     assert shown(robot, "P") == list(range(positions))
     assert shown(robot, "V") == list(range(positions, positions + velocities))
+    assert shown(robot, "PV") == list(range(positions + velocities))
+    assert shown(robot, "PV", "reference") == shown(robot, "PV")
     system = simulator(robot).environment.sys
     assert velocities == system.qd_size()
     assert positions == system.q_size() - UNSEEN[robot]
@@ -50,7 +52,7 @@ def test_the_catalogue_knows_each_environments_sizes(name):
         fields = entry.resolve({"fidelity": fidelity}, "environment")
         environment = entry.load()(**fields)
         assert (environment.fidelity, environment.longest) == (fidelity, 1000)
-        if name != "reacher":
+        if not name.startswith("reacher"):
             assert f"{environment.name}-{environment.part}" == name
         assert entry.observation_size(fields) == environment.observation_size
         assert entry.observation_size(fields) == len(environment.feature_names)

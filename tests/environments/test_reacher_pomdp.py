@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from untruncated.cli import main
-from untruncated.environments.reacher_pomdp import ReacherPOMDP
+from untruncated.environments.reacher_pomdp import ReacherPOMDP, ReacherShown
 from untruncated.environments.wrappers import (
     AutoReset,
     CheckActions,
@@ -46,6 +46,15 @@ def test_the_target_is_shown_at_first_and_hidden_afterwards(brax_programs):
     # There is something to hide: the target stays where it is.
     np.testing.assert_allclose(full[:, 4:6], np.broadcast_to(full[0, 4:6], (21, 2)), atol=1e-6)
     assert np.abs(full[1:][:, [4, 5, 8, 9]]).min() > 0
+
+
+def test_with_the_target_in_sight_all_is_shown_and_all_else_is_the_same(brax_programs):
+    hidden, _ = played(ReacherPOMDP(), 5)
+    shown, states = played(ReacherShown(), 5)
+    full = np.stack([state.full_observation for state in states])
+    np.testing.assert_array_equal(shown.observation, full)
+    np.testing.assert_array_equal(shown.reward, hidden.reward)
+    assert LastActionAndReward(ReacherShown()).observation_size == 11 + 2 + 1
 
 
 def test_every_episode_has_a_target_of_its_own_shown_in_its_first_observation(brax_programs):

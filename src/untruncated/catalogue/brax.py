@@ -37,8 +37,8 @@ _SIZES = {
 
 def _entry(robot: str, part: str) -> EnvironmentEntry:
     positions, velocities, torques = _SIZES[robot]
-    exact = positions if part == "P" else velocities
-    moved = {"P": 1, "V": -1}[part] if robot == "halfcheetah" else 0
+    exact = {"P": positions, "V": velocities, "PV": positions + velocities}[part]
+    moved = {"P": 1, "V": -1, "PV": 0}[part] if robot == "halfcheetah" else 0
 
     def observation_size(fields: Mapping[str, Any]) -> int:
         return exact + moved * (fields["fidelity"] == "reference")
@@ -53,7 +53,7 @@ def _entry(robot: str, part: str) -> EnvironmentEntry:
 
 
 BRAX: dict[str, EnvironmentEntry] = {
-    f"{robot}-{part}": _entry(robot, part) for robot in _SIZES for part in "PV"
+    f"{robot}-{part}": _entry(robot, part) for robot in _SIZES for part in ("P", "V", "PV")
 } | {
     "reacher": EnvironmentEntry(
         "untruncated.environments.reacher_pomdp:ReacherPOMDP",
@@ -61,5 +61,12 @@ BRAX: dict[str, EnvironmentEntry] = {
         observation_size=lambda fields: 11,
         actions=lambda fields: None,
         action_size=2,
-    )
+    ),
+    "reacher-shown": EnvironmentEntry(
+        "untruncated.environments.reacher_pomdp:ReacherShown",
+        fields_of(BraxFields),
+        observation_size=lambda fields: 11,
+        actions=lambda fields: None,
+        action_size=2,
+    ),
 }

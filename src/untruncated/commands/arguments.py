@@ -152,8 +152,8 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument(
         "environment",
         help="trace_conditioning or three_state_mdp, as text with the best predictions; a game, "
-        "e.g. CountRecallEasy, as text; ant-P, ant-V, halfcheetah-P, halfcheetah-V, hopper-P, "
-        "hopper-V, walker2d-P, walker2d-V or reacher, as a web page",
+        "e.g. CountRecallEasy, as text; ant, halfcheetah, hopper or walker2d with -P, -V or "
+        "-PV, reacher or reacher-shown, as a web page",
     )
     show.add_argument("--policy", choices=("random", "optimal"), help="default: random")
     show.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,7 @@
-"""MuJoCo-P and -V: Brax's robots of which positions alone are seen, or velocities alone."""
+"""MuJoCo-P and -V: Brax's robots of which positions alone are seen, or velocities alone.
+
+-PV shows both, for what an agent could do that had nothing to remember.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +24,7 @@ REFERENCE_POSITIONS = {"halfcheetah": 9}
 
 @dataclass(frozen=True)
 class BraxPOMDP(BraxEnvironment):
-    """Shows one part of Brax's observation: positions and joint angles (-P), or velocities (-V).
+    """Shows of Brax's observation positions and joint angles (-P), velocities (-V), or both (-PV).
 
     Brax's observation is the coordinates q without the first (ant: the first two), then the
     velocities qd. In hopper and walker2d the torso's height above ground takes the place of q[1],
@@ -29,7 +32,8 @@ class BraxPOMDP(BraxEnvironment):
 
     Attributes:
         name: "ant", "halfcheetah", "hopper" or "walker2d".
-        part: "P" or "V". With `fidelity` "reference", halfcheetah's forward velocity belongs to P.
+        part: "P", "V" or "PV". With `fidelity` "reference", halfcheetah's forward velocity
+            belongs to P.
 
     Raises:
         ValueError: if `name` or `part` is none of these.
@@ -42,8 +46,8 @@ class BraxPOMDP(BraxEnvironment):
         super().__post_init__()
         if self.name not in UNSEEN:
             raise ValueError(f"name must be one of {', '.join(UNSEEN)}: got {self.name!r}")
-        if self.part not in ("P", "V"):
-            raise ValueError(f"part must be 'P' or 'V', not {self.part!r}")
+        if self.part not in ("P", "V", "PV"):
+            raise ValueError(f"part must be 'P', 'V' or 'PV', not {self.part!r}")
 
     @property
     def robot(self) -> str:
@@ -56,7 +60,7 @@ class BraxPOMDP(BraxEnvironment):
         end = positions + self.system.qd_size()
         if self.fidelity == "reference":
             positions = REFERENCE_POSITIONS.get(self.name, positions)
-        return slice(0, positions) if self.part == "P" else slice(positions, end)
+        return slice(0 if "P" in self.part else positions, end if "V" in self.part else positions)
 
     @property
     def observation_size(self) -> int:
@@ -77,9 +81,13 @@ class BraxPOMDP(BraxEnvironment):
 
 AntP = partial(BraxPOMDP, name="ant", part="P")
 AntV = partial(BraxPOMDP, name="ant", part="V")
+AntPV = partial(BraxPOMDP, name="ant", part="PV")
 HalfcheetahP = partial(BraxPOMDP, name="halfcheetah", part="P")
 HalfcheetahV = partial(BraxPOMDP, name="halfcheetah", part="V")
+HalfcheetahPV = partial(BraxPOMDP, name="halfcheetah", part="PV")
 HopperP = partial(BraxPOMDP, name="hopper", part="P")
 HopperV = partial(BraxPOMDP, name="hopper", part="V")
+HopperPV = partial(BraxPOMDP, name="hopper", part="PV")
 Walker2dP = partial(BraxPOMDP, name="walker2d", part="P")
 Walker2dV = partial(BraxPOMDP, name="walker2d", part="V")
+Walker2dPV = partial(BraxPOMDP, name="walker2d", part="PV")

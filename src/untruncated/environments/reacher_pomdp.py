@@ -44,3 +44,14 @@ class ReacherPOMDP(BraxEnvironment):
     def observation(self, state: State) -> Float[Array, "11"]:
         hidden = jnp.zeros(self.observation_size, bool).at[jnp.array(TARGET)].set(state.t > 0)
         return jnp.where(hidden, 0, state.full_observation)
+
+
+@dataclass(frozen=True)
+class ReacherShown(ReacherPOMDP):
+    """The same with the target in sight all the time: there is nothing to remember."""
+
+    reward_tells_hidden: ClassVar[bool] = False
+    hidden_after_first: ClassVar[tuple[int, ...]] = ()
+
+    def observation(self, state: State) -> Float[Array, "11"]:
+        return state.full_observation
