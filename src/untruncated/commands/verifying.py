@@ -10,6 +10,7 @@ from untruncated.commands.recomputing import Sound, recompute
 from untruncated.commands.status import check_tuning, contradicts
 from untruncated.experiments.finding import Runs
 from untruncated.experiments.spec import resolve_run
+from untruncated.results.migration import result_paths
 from untruncated.results.result_files import read_result
 from untruncated.running.number_settings import unusual
 
@@ -27,9 +28,7 @@ def verify_results(folder: Path, experiments: Path = EXPERIMENTS, recomputed: in
     Raises:
         ResultError: There are none.
     """
-    # glob gives nothing, and no error, where the folder cannot be read
-    listed = sorted(folder.iterdir()) if folder.exists() else []
-    paths = [path for path in listed if path.suffix == ".json" and path.name[0] != "."]
+    paths = result_paths(folder)
     if not paths:
         raise ResultError(f"{folder}: no result files here; --results names another folder")
     runs = Runs(experiments)

@@ -26,10 +26,13 @@ __all__ = [
     "Result",
     "canonical_json",
     "check_replaceable",
+    "layout",
     "plain",
+    "read_document",
     "read_result",
     "recorded_spec",
     "spec_hash",
+    "with_spec",
     "write_result",
 ]
 
@@ -156,7 +159,7 @@ def write_result(path: str | Path, result: Result) -> None:
         "timing": plain(result.timing),
         "provenance": plain(result.provenance),
     }
-    text = _layout(document)
+    text = layout(document)
     if len(text) > SIZE_LIMIT:
         raise SuiteError(
             f"{path}: not written: {len(text)} bytes, more than {SIZE_LIMIT}; "
@@ -165,7 +168,7 @@ def write_result(path: str | Path, result: Result) -> None:
     write_atomically(path, text)
 
 
-def _layout(document: dict[str, Any]) -> str:
+def layout(document: dict[str, Any]) -> str:
     """Indented JSON with every array of numbers on one line, so that differences read well."""
     text = json.dumps(document, indent=1, allow_nan=False)
     return _FLAT_ARRAY.sub(lambda match: re.sub(r"\n\s*", "", match[0]), text) + "\n"
@@ -182,16 +185,35 @@ def read_result(path: str | Path, expected_spec: dict[str, Any] | None = None) -
         ResultError: The file is missing, truncated, foreign, of another schema, another run's,
             edited by hand, or misshapen. Names the file; `advice.told` adds the way out.
     """
-    path = Path(path)
+    return _checked(Path(path), expected_spec)[1]
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """A result file's JSON object, checked as `read_result` checks it.
+
+    Raises:
+        ResultError: As `read_result`.
+    """
+    return _checked(Path(path), None)[0]
+
+
+def _checked(path: Path, expected: dict[str, Any] | None) -> tuple[dict[str, Any], Result]:
+    """The file's JSON object, and the result in it."""
     try:
         document = _parse(path)
-        _check_identity(document, path.stem, expected_spec)
-        return _decode(document)
+        _check_identity(document, path.stem, expected)
+        return document, _decode(document)
     except _Newer as error:
         raise NewerResultError(f"{path}: {error}") from error
     # SuiteError and RecursionError: numbers such as 1e999 and nesting that no result has
     except (ValueError, OverflowError, RecursionError, SuiteError) as error:
         raise ResultError(f"{path}: {error}", path) from error
+
+
+def with_spec(document: Mapping[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
+    """A result's JSON object with another spec, and the hash and the checksum that go with it."""
+    checked = {name: document[name] for name in _CHECKED} | {"spec": spec}
+    return {**document, **checked, "hash": spec_hash(spec), "checksum": _sha256(checked)}
 
 
 def recorded_spec(document: Mapping[str, Any], where: str, stem: str = "") -> dict[str, Any]:
