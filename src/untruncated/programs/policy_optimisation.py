@@ -1,6 +1,6 @@
 """Control: an agent with memory learns by PPO; learning rates × seeds, one update per chunk."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from untruncated.agents.actor_critic import ActorCritic
 from untruncated.agents.ppo import PPO, Learner, UpdateStatistics, start, update
-from untruncated.agents.rollouts import Stage, collect, first_stage
+from untruncated.agents.rollouts import Rollout, Stage, collect, first_stage
 from untruncated.environments.protocol import Environment
 from untruncated.programs.compiling import IN_PLACE
 from untruncated.programs.control import build_agent, build_ppo, build_task, episode_statistics
@@ -63,6 +63,7 @@ class PolicyOptimisation(StepSizesAndSeeds):
     task: Environment
     agent: ActorCritic
     ppo: PPO
+    operations: float = 0.0  # a chunk is a rollout, whatever that costs
 
     @property
     def timeline(self) -> Timeline:
@@ -127,22 +128,28 @@ def _advance(program: PolicyOptimisation, carry: Carry) -> Carry:
     ppo, agent, timeline = program.ppo, program.agent, program.timeline
     left = 1 - carry.step / program.total_steps
 
-    def one(member: Member, step_size: Float[Array, ""]) -> tuple[Member, tuple]:
-        learner, stage, key = member
-        key, draw = jax.random.split(key)
-        after, rollout, counted = collect(
-            agent, program.task, learner.params, stage, ppo.rollout, episode_statistics
+    def act(member: Member) -> tuple[Stage, Rollout, Any]:
+        return collect(
+            agent,
+            program.task,
+            member.learner.params,
+            member.stage,
+            ppo.rollout,
+            lambda state: episode_statistics(state).last_return,
         )
-        size = step_size * left if ppo.decay_step_size else step_size
-        learner, statistics = update(ppo, agent, learner, rollout, stage.carry, draw, size)
-        ended = rollout.shown.terminated | rollout.shown.truncated
-        returns = jnp.sum(jnp.where(ended, counted.last_return, 0))
-        return Member(learner, after, key), (returns, ended.sum().astype(float), statistics)
 
-    over_seeds = jax.vmap(one, in_axes=(0, None))
-    members, (returns, episodes, statistics) = jax.lax.map(
-        lambda each: over_seeds(*each), (carry.members, carry.step_sizes)
-    )
+    def learn(each: tuple) -> tuple[Learner, UpdateStatistics, PRNGKeyArray]:
+        member, rollout, step_size = each
+        key, draw = jax.random.split(member.key)
+        size = step_size * left if ppo.decay_step_size else step_size
+        return *update(ppo, agent, member.learner, rollout, member.stage.carry, draw, size), key
+
+    stages, rollouts, last_returns = jax.vmap(jax.vmap(act))(carry.members)
+    sizes = jnp.broadcast_to(carry.step_sizes[:, None], program.shape)
+    learners, statistics, keys = _one_by_one(learn, (carry.members, rollouts, sizes))
+    members = Member(learners, stages, keys)
+    ended = rollouts.shown.terminated | rollouts.shown.truncated
+    returns, episodes = jnp.where(ended, last_returns, 0).sum(-1), ended.sum(-1).astype(float)
     bin_number, first = carry.step // timeline.bin_steps, carry.step == 0
 
     def added(curve: Array, values: Array) -> Array:
@@ -163,6 +170,13 @@ def _advance(program: PolicyOptimisation, carry: Carry) -> Carry:
             carry.diverged_at, ~finite, jnp.full(program.shape, carry.step, jnp.int32)
         ),
     )
+
+
+def _one_by_one(function: Callable[[Any], Any], members: Any) -> Any:
+    """The function of every member; on a CPU of one after the other, which its caches like."""
+    if jax.default_backend() != "cpu":
+        return jax.vmap(jax.vmap(function))(members)
+    return jax.lax.map(lambda row: jax.lax.map(function, row), members)
 
 
 def _bins(updates: int) -> int:
