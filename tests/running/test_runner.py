@@ -102,6 +102,15 @@ def test_an_unbroken_run(output, checkpoint):
     assert os.listdir(output.parent) == [output.name] and lines == []
 
 
+def test_a_result_elsewhere_keeps_its_checkpoints_beside_it(tmp_path):
+    elsewhere = tmp_path / "mine" / "result.json"
+    run(Counters(), output=elsewhere)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == sorted(
+        ["mine", "result.json", "checkpoints", f"{NAME}.lock"]
+    )
+    assert (elsewhere.parent / "checkpoints").is_dir()
+
+
 @pytest.mark.parametrize("chunk", [1, 3, 4, 12])
 def test_chunk_length_does_not_change_the_numbers(output, chunk):
     np.testing.assert_array_equal(counts(run(Counters(chunk=chunk), output=output)), COUNTS)

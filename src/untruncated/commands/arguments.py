@@ -8,6 +8,7 @@ from typing import Any
 
 from untruncated.basics.command_lines import EXPERIMENTS
 from untruncated.basics.errors import SuiteError
+from untruncated.catalogue.brax import BRAX
 
 # Examples of each command; a test reads them all, and runs those that take no time.
 EXAMPLES = {
@@ -152,8 +153,7 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument(
         "environment",
         help="trace_conditioning or three_state_mdp, as text with the best predictions; a game, "
-        "e.g. CountRecallEasy, as text; ant, halfcheetah, hopper or walker2d with -P, -V or "
-        "-PV, reacher or reacher-shown, as a web page",
+        f"e.g. CountRecallEasy, as text; {', '.join(BRAX)}, as a web page",
     )
     show.add_argument("--policy", choices=("random", "optimal"), help="default: random")
     show.add_argument("--seed", type=int, default=0)

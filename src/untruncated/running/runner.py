@@ -63,6 +63,11 @@ class Stops(NamedTuple):
     insistence: Insistence | None
 
 
+def checkpoints_beside(output: Path) -> Path:
+    """The folder of checkpoints: beside `runs` in a results folder, else beside the result."""
+    return (output.parent.parent if output.parent.name == "runs" else output.parent) / "checkpoints"
+
+
 def run(
     program: "Program",
     spec: dict[str, Any],
@@ -103,7 +108,7 @@ def run(
     stderr = Expendable(sys.stderr)
     say = log or partial(tqdm.write, file=stderr)
     output, name = Path(output), spec_hash(spec)
-    checkpoint = output.parent.parent / "checkpoints" / f"{name}.npz"
+    checkpoint = checkpoints_beside(output) / f"{name}.npz"
     before = _version(output)
     with exclusive_lock(checkpoint.with_suffix(".lock"), name, say):
         if _version(output) != before:
