@@ -16,10 +16,11 @@ if __name__ == "__main__":
         raise SystemExit(f"error: {error}") from error
     import jax
 
-    from benchmarks import brax, gradient_estimation, online_prediction, popgym
+    from benchmarks import brax, control, gradient_estimation, online_prediction, popgym
 
     print(f"{platform.processor() or platform.machine()}, {jax.devices()[0].device_kind}, one core")
     online_prediction.report(Path(__file__).resolve().parents[1])
     gradient_estimation.report()
     popgym.report()
     brax.report()
+    control.report()

@@ -70,3 +70,19 @@ def test_popgym(benchmark, capsys):
 def test_brax(benchmark, capsys):
     benchmark("brax", STEPS={1: 2}, UNSEEN={}).report()
     numbers(capsys.readouterr().out, "reacher")
+
+
+def test_control(benchmark, capsys):
+    module = benchmark("control", ROLLOUT=64, WIDTH=4, SEEDS=(1, 2))
+    module.TASKS.pop("ant-P")
+    module.report()
+    printed = capsys.readouterr().out
+    numbers(
+        printed,
+        "  straightforward, 1 seed",
+        "  recompute, 1 seed",
+        "  stored, 2 seeds",
+        "  memory of one seed, stored:",
+        "  µs per step, recompute:",
+        "  matrix products:",
+    )

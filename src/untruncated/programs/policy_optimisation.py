@@ -16,13 +16,15 @@ from untruncated.agents.rollouts import Rollout, Stage, collect, first_stage
 from untruncated.environments.protocol import Environment
 from untruncated.programs.compiling import IN_PLACE
 from untruncated.programs.control import build_agent, build_ppo, build_task, episode_statistics
-from untruncated.programs.curves import CURVE_POINTS, Timeline
+from untruncated.programs.curves import Timeline
 from untruncated.programs.divergence import first_time
 from untruncated.programs.step_sizes_and_seeds import MEMBER_AXES, StepSizesAndSeeds
 from untruncated.programs.streams import keys_for
 from untruncated.results.metric import Metric
 
 STATISTICS = UpdateStatistics._fields
+# Of a curve: there are eight for each member, and a result file has to stay small.
+MOST_BINS = 60
 
 
 class Member(NamedTuple):
@@ -180,9 +182,10 @@ def _one_by_one(function: Callable[[Any], Any], members: Any) -> Any:
 
 
 def _bins(updates: int) -> int:
-    """Points of the curve, each of as many updates: the number that leaves out the fewest."""
-    fewest = min(updates, CURVE_POINTS // 4)
-    return max(range(fewest, min(updates, CURVE_POINTS) + 1), key=lambda n: (updates // n * n, n))
+    """Points of the curve, each of as many updates: the most that leave out no more than needed."""
+    numbers = range(min(updates, MOST_BINS // 3), min(updates, MOST_BINS) + 1)
+    kept = {n: updates // n * n for n in numbers}
+    return max(n for n in numbers if kept[n] >= min(0.98 * updates, max(kept.values())))
 
 
 def whole_steps(steps: int, rollout: int) -> int:
