@@ -153,7 +153,7 @@ def parts(task: str, storage: str) -> dict[str, Program]:
 def temporary_megabytes(task: str, storage: str) -> float:
     """What XLA sets aside for one seed's rollout and update."""
     program = control(task, storage)
-    carry = jax.eval_shape(program.init)
+    carry = program.init()
     compiled = _advance.lower(program, carry).compile()
     return compiled.memory_analysis().temp_size_in_bytes / 1e6
 
@@ -175,7 +175,7 @@ def report(rounds: int = ROUNDS) -> None:
         for name, value in seconds.items():
             print(f"  {name:<24} {1 / value:>7.0f}   {plain / value:>5.2f} × the straightforward")
         for storage in ("recompute", "stored"):
-            print(f"  memory of one seed, {storage}: {temporary_megabytes(task, storage):.0f} MB")
+            print(f"  memory of one seed, {storage}: {temporary_megabytes(task, storage):.1f} MB")
         split = median_cpu_seconds(parts(task, "recompute"), rounds)
         times = ", ".join(f"{name} {1e6 * value:.0f}" for name, value in split.items())
         print(f"  µs per step, recompute: {times}")
