@@ -36,6 +36,14 @@ def curve(x: float, seed: int) -> Rows:
         yield {"metric": "operations_per_iteration", "value": 5.0, "fixed": True}
 
 
+def returns(x: float, seed: int) -> Rows:
+    """The untrained policy's return, which no seed loses, and returns at three steps."""
+    if x == XS[0]:
+        yield {"metric": "untrained_return", "seed": seed, "value": -0.5, "fixed": True}
+        for step in STEPS:
+            yield {"metric": "return_curve", "curve_step": step, "seed": seed, "value": step / 40}
+
+
 def path(metric: str, step: str, coordinate: str) -> Callable[[float, int], Rows]:
     def rows(x: float, seed: int) -> Rows:
         if x == XS[0]:
@@ -128,6 +136,17 @@ CASES = {
         each_x=True,
     ),
     "learning_curves": Case(curve, CURVE, each_seed=True),
+    "returns": Case(
+        returns,
+        {
+            "metric": "return_curve",
+            "random": None,
+            "memoryless": None,
+            "optimum": None,
+            **LABELS,
+        },
+        each_seed=True,
+    ),
     "errors_and_operations": Case(curve, {"steps": 10, **ERROR}, each_seed=True),
     "surface_paths": Case(
         path("theta", "trajectory_step", "parameter"),
