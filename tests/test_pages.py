@@ -49,9 +49,9 @@ def test_all_renders_the_pages_where_the_committed_results_are_meant(monkeypatch
     monkeypatch.chdir(ROOT)
     plan = make_plan({})
     pages = [f"docs/{path.name}" for path in page_templates(TEMPLATES)]
-    assert plan.pages == pages and len(pages) == 3
+    assert plan.pages == pages and len(pages) == 4
     targets = plan.targets()
-    assert targets["all"][-3:] == pages
+    assert targets["all"][-4:] == pages
     assert not set(pages) & set(targets["figure2"])
     sources = set(plan.page_sources())
     assert {"docs/templates/pes.md", "docs/templates/_how_to_read.txt"} <= sources

@@ -94,6 +94,12 @@ def test_what_figure_2_costs(monkeypatch):
     assert float(stated[1]) == pytest.approx(hours, rel=0.15)
 
 
+# Of control, RTU paper, Table 1.
+LARGEST_RATE = max(
+    size
+    for run in _runs("paper", "rtu_companion_repeat_previous")
+    for size in run.fields.get("step_sizes", ())
+)
 # What a reason for a step size at the edge of its grid says, and whether the tuning run has it so.
 NEAR = 0.06
 REASONS = {
@@ -110,6 +116,7 @@ REASONS = {
         lambda c: c.accuracies.min() >= 0.998
     ),
     r"diverges with every step size of the grid": lambda c: np.isnan(c.means).all(),
+    r"the largest learning rate of the paper's grid": lambda c: c.size == LARGEST_RATE,
     r"diverges with every larger one": lambda c: np.isnan(np.delete(c.means, c.chosen)).all(),
 }
 
@@ -124,7 +131,8 @@ class Choice:
         self.means = self.scores.mean(axis=1)
         sizes = self.result.axes["step_size"]
         final = read_result(RUNS / f"{point.finals[0].hash}.json")
-        self.chosen = sizes.index(final.choices["step_size"])
+        self.size = final.choices["step_size"]
+        self.chosen = sizes.index(self.size)
         environment = point.fields.get("environment", {})
         if environment.get("name") == "trace_conditioning":
             task = TraceConditioning(environment["interval"])

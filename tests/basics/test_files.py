@@ -209,7 +209,7 @@ def test_a_lock_that_is_freed_at_once_is_not_waited_for_aloud(tmp_path):
     path, lines = tmp_path / "0123.lock", []
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    threading.Timer(0.1, os.close, [descriptor]).start()
+    threading.Timer(0.05, os.close, [descriptor]).start()
     with exclusive_lock(path, say=lines.append):
         assert lines == []
     with pytest.raises(OSError):

@@ -262,7 +262,7 @@ def test_an_action_of_the_wrong_shape_is_an_error(brax_programs, shape):
         (lambda: ReacherPOMDP("exakt"), "fidelity: unknown value 'exakt' .*'exact'"),
         (lambda: ReacherPOMDP(episode_length=0), "episode_length: must be at least 1, not 0"),
         (lambda: BraxPOMDP(name="Ant"), "one of ant, halfcheetah, hopper, walker2d: got 'Ant'"),
-        (lambda: BraxPOMDP(part="p"), "'P' or 'V', not 'p'"),
+        (lambda: BraxPOMDP(part="p"), "'P', 'V' or 'PV', not 'p'"),
     ],
 )
 def test_bad_constants_are_refused(build, message):

@@ -124,11 +124,11 @@ def _lock(descriptor: int, operation: int, path: Path) -> None:
 
 
 def _locked_soon(descriptor: int, path: Path) -> bool:
-    """Whether the lock was free, or became so within a second.
+    """Whether the lock was free, or became so within a fifth of a second.
 
     The kernel may close the files of a killed process a moment after its parent has seen it die.
     """
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + 0.2
     while True:
         try:
             _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, path)
